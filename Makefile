@@ -5,7 +5,8 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 TOOLS       := $(CURDIR)/.tools
 GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION)"
 
-# The same for building, testing and linting, so that each package is compiled once.
+# The same for building, testing, linting and for tools, so that each package is
+# compiled once. Without cgo sqlc has no C code, which takes minutes to compile.
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath -buildvcs=false
 
@@ -76,9 +77,14 @@ generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 
 ## Test and measure
 
+# Tests mostly wait for engines and for the time of a post, so that more packages
+# run at a time than there are processors, the longest first. golangci-lint
+# contains vet.
+LONGEST := ./e2e ./internal/publishing/delivery ./api ./e2e/observe ./worker ./e2e/rollout ./e2e/crawl
+
 .PHONY: test
 test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
-	go test -timeout 30m $(or $(PKG),./...)
+	go test -vet=off -timeout 30m -p 3 $(or $(PKG),$(LONGEST) ./...)
 ifndef PKG
 	cd temporald && go test -timeout 5m ./...
 	cd deploy/check && go test ./...
@@ -120,6 +126,10 @@ bench-views: ## measure counting next to a naive implementation and bare INCR, m
 bench-views-http: ## measure hits per second over HTTP next to a naive implementation
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
+
+.PHONY: bench-reports
+bench-reports: ## measure reports of a year of a site with 200,000 pages per day, and what site totals cost a flush
+	@go test ./api -run TestBenchReports -count=1 -timeout 30m -report-bench -v | grep '^{'
 
 .PHONY: bench-search
 bench-search: ## measure search among 100,000 articles on Postgres, next to ILIKE (ARTICLES=100000; SEARCH_BENCH_URL reuses them)
@@ -178,7 +188,10 @@ fuzz: ## run every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)
 
 .PHONY: lint
-lint: $(GOLANGCI) $(WFCHECK) stale ## check formatting, linters, dependency rules, determinism of workflows, order of migrations
+lint: stale lint-go ## check generated code, formatting, linters, dependency rules, determinism of workflows, order of migrations
+
+.PHONY: lint-go
+lint-go: $(GOLANGCI) $(WFCHECK)
 	$(GOLANGCI) run ./...
 	cd temporald && $(GOLANGCI) run ./...
 	cd deploy/check && $(GOLANGCI) run ./...
@@ -233,7 +246,7 @@ help: ## show this list
 define install
 	@mkdir -p $(TOOLS)
 	@echo "building $(1)@$(2) (once)"
-	@GOBIN=$(TOOLS)/tmp CGO_ENABLED=1 GOFLAGS= go install $(1)@$(2)
+	@GOBIN=$(TOOLS)/tmp go install $(1)@$(2)
 	@mv $(TOOLS)/tmp/* $@ && rmdir $(TOOLS)/tmp
 endef
 

@@ -126,14 +126,15 @@ func accessTable() map[string]access {
 
 		// Operations below /v1 are called by readers' browsers, and by servers with a
 		// site's key.
-		"sendView":     {public: true},
-		"sendEvent":    {public: true},
-		"sendHits":     {public: true}, // authorized by the site's secret key
-		"pixel":        {public: true},
-		"tracker":      {public: true},
-		"publicCount":  {public: true},
-		"publicBadge":  {public: true},
-		"publicScript": {public: true},
+		"sendView":      {public: true},
+		"sendHeartbeat": {public: true},
+		"sendEvent":     {public: true},
+		"sendHits":      {public: true}, // authorized by the site's secret key
+		"pixel":         {public: true},
+		"tracker":       {public: true},
+		"publicCount":   {public: true},
+		"publicBadge":   {public: true},
+		"publicScript":  {public: true},
 
 		"listSites":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"getSite":          {least: workspace.Viewer, scope: workspace.ViewsRead},
@@ -146,6 +147,8 @@ func accessTable() map[string]access {
 		"pageFunnel":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"siteReport":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageDimensions":   {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"engagement":       {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"readingNow":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFiltered":     {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"liveViews":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"postStats":        {least: workspace.Viewer, scope: workspace.ViewsRead},

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for header, code := range map[string]string{"": "token_required", "Bearer": "token_required", "Bearer ": "token_required", "Basic dTpw": "token_required",
 		s.Token: "token_required", "Bearer dl_wrong": "token_invalid", "Bearer " + s.Token + "x": "token_invalid"} {
@@ -27,6 +28,7 @@ func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
 }
 
 func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	if a := s.send("GET", "/api/v1/posts", nil); a.StatusCode != http.StatusOK {
 		t.Fatal(a.Status)
@@ -38,6 +40,7 @@ func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
 // What has no row in the table nobody may send; what is for everybody says so
 // in openapi.yaml too.
 func TestEveryOperationHasARowOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	described := map[string]bool{}
 	for path, item := range s.answers.doc.Paths.Map() {
@@ -60,6 +63,7 @@ func TestEveryOperationHasARowOfItsOwn(t *testing.T) {
 }
 
 func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
 	p, file := s.Schedule(), s.upload("a.png", "")
@@ -81,6 +85,7 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 }
 
 func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	s.send("POST", "/api/v1/posts", hello(object{"content": "A very secret scoop"}), "Idempotency-Key", "my-key-4711")
@@ -97,6 +102,7 @@ func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 }
 
 func TestADatabaseThatIsAwayIsSaidWithoutItsDetails(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	s.Store.Close()

@@ -27,6 +27,7 @@ import (
 )
 
 func TestAnAccountIsConnectedThroughTheConsentPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
 	s.Must(err)
@@ -59,6 +60,7 @@ func TestAnAccountIsConnectedThroughTheConsentPage(t *testing.T) {
 }
 
 func TestConsentThatWasNotGivenIsExplained(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s&error=access_denied&error_description="+strings.Repeat("x", 100), nil, "Authorization", ""), 422, "invalid_request", "code")
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s", nil, "Authorization", ""), 422, "invalid_request", "code")
@@ -67,6 +69,7 @@ func TestConsentThatWasNotGivenIsExplained(t *testing.T) {
 // A browser is led to the dashboard, which has words for the reason; the address
 // repeats nothing of what the network or the request says.
 func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	page := []string{"Authorization", "", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
 	for query, reason := range map[string]string{
@@ -96,6 +99,7 @@ func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
 
 // Without a dashboard there is a page all the same.
 func TestWithoutADashboardTheRefusalIsAPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	bare := &api.Server{Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler()}
 	h, err := bare.Handler()
@@ -109,6 +113,7 @@ func TestWithoutADashboardTheRefusalIsAPage(t *testing.T) {
 }
 
 func TestAnAccountIsConnectedByItsToken(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	there, err := s.Fake.AddAccount("desk")
 	s.Must(err)
@@ -128,6 +133,7 @@ func TestAnAccountIsConnectedByItsToken(t *testing.T) {
 }
 
 func TestAnAccountIsLookedAfter(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	made := s.Connect("desk")
 	there, err := s.Fake.AddAccount("desk")
@@ -149,6 +155,17 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	}
 	var changed spec.Account
 	s.decode(s.send("PATCH", path, object{"default": true, "settings": object{"tier": ""}}), 200, &changed)
+	var labeled spec.Account
+	s.decode(s.send("PATCH", path, object{"label": " Thể thao ", "color": "teal"}), 200, &labeled)
+	if labeled.Label == nil || *labeled.Label != "Thể thao" || labeled.Color == nil || *labeled.Color != "teal" || labeled.Name != changed.Name {
+		t.Errorf("got label %v and color %v of %q, want Thể thao, teal and the network's name", labeled.Label, labeled.Color, labeled.Name)
+	}
+	s.refused(s.send("PATCH", path, object{"color": "mauve"}), 422, "invalid_request", "color")
+	var bare spec.Account
+	s.decode(s.send("PATCH", path, object{"label": "", "color": ""}), 200, &bare)
+	if bare.Label != nil || bare.Color != nil {
+		t.Errorf("got label %v and color %v, want none", bare.Label, bare.Color)
+	}
 	if !changed.Default || len(changed.Settings) != 0 {
 		t.Errorf("changed back %+v", changed)
 	}
@@ -186,6 +203,7 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 }
 
 func TestNetworksSayHowTheyAreConnected(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var list spec.NetworkList
 	s.decode(s.send("GET", "/api/v1/networks", nil), 200, &list)
@@ -233,6 +251,7 @@ func (s several) ConnectForm(ctx context.Context, base string, values map[string
 var hidden = regexp.MustCompile(`name="(choice|key)" value="([^"]+)"`)
 
 func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	adapter, _ := s.Networks.Get("mastodon")
 	s.Accounts.Connectors = registry{s.Networks, several{adapter.(*mastodon.Mastodon)}}
@@ -294,6 +313,7 @@ func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
 
 // Somebody who ticks nothing is asked again, in their language, and can still choose.
 func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	adapter, _ := s.Networks.Get("mastodon")
 	s.Accounts.Connectors = registry{s.Networks, several{adapter.(*mastodon.Mastodon)}}
@@ -323,6 +343,7 @@ func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
 
 // A browser that is logged in returns to the dashboard, also to choose.
 func TestOAuth_EndsInTheDashboard(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
 	s.Must(err)
@@ -359,6 +380,7 @@ func TestOAuth_EndsInTheDashboard(t *testing.T) {
 }
 
 func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	s.Exec("update accounts set expires_at = now() + interval '3 days'")
@@ -378,6 +400,7 @@ func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
 // A connection that a browser began is completed in the same session: not
 // without one, not in another, and not by whoever learns of the state.
 func TestAConnectionStaysInTheSessionThatBeganIt(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
 	s.Must(err)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n", in(time.Hour))
 	var done spec.BulkResult
@@ -24,6 +25,7 @@ func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
 }
 
 func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	one := s.series(s.send("POST", "/api/v1/series", daily(), s.author...), 201)
 	made := s.postsOf(one.Id, "draft")
@@ -72,6 +74,7 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 }
 
 func TestWebhooksTellOfApproval(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	s.webhook(object{"types": []string{"post.submitted", "post.approved", "post.rejected"}})
 	for _, verdict := range []string{"approve", "reject"} {

@@ -64,6 +64,7 @@ func (s approving) happened(id uuid.UUID) string {
 }
 
 func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	body := hello(object{"scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Tokyo"})
 	a := s.send("POST", "/api/v1/posts", body, s.author...)
@@ -107,6 +108,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 }
 
 func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
 	path := "/api/v1/posts/" + p.Id.String()
@@ -140,6 +142,7 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 }
 
 func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	d := s.post(s.send("POST", "/api/v1/posts", object{"content": "", "draft": true}, s.author...), 201)
 	path := "/api/v1/posts/" + d.Id.String()
@@ -160,6 +163,7 @@ func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
 }
 
 func TestAnAuthorsEditTakesAPostOffTheSchedule(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	for name, edit := range map[string]object{"what": {"content": "Changed"}, "when": {"scheduled_time": in(3 * time.Hour)},
 		"where": {"accounts": []string{s.Connect("sports").ID.String()}}, "the thread": {"thread": []any{object{"content": "More"}}}} {
@@ -215,6 +219,7 @@ func (s approving) halfFailed() uuid.UUID {
 }
 
 func TestApprovalThatComesTooLate(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
 	path := "/api/v1/posts/" + p.Id.String()

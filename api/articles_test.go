@@ -76,6 +76,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 // An article whose page was removed has removed_at, keeps its text, and is listed
 // separately.
 func TestArticles_Removed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.seeded("one.example")
 	removed := s.article("one.example", "/a.html", paragraphs("river", 12))
@@ -111,6 +112,7 @@ func (s *server) seeded(domains ...string) {
 }
 
 func TestArticlesAreRead(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.seeded("one.example", "two.example")
 	paras := paragraphs("river", 12)
@@ -188,6 +190,7 @@ func TestArticlesAreRead(t *testing.T) {
 }
 
 func TestSelectorsAreEdited(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.seeded("one.example")
 	s.article("one.example", "/a.html", paragraphs("river", 6))

@@ -24,6 +24,7 @@ func (s *server) audit(query string) (page spec.AuditPage) {
 // Every kind of change stands in the log with who made it, by which token and
 // in which request, and holds no secret and no address of a server or person.
 func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	owner, err := s.Store.Workspace(t.Context(), s.Workspace.ID)
 	s.Must(err)
@@ -92,6 +93,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 }
 
 func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
 	s.Must(err)
@@ -107,6 +109,7 @@ func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
 }
 
 func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	editor := s.Join(s.Workspace, workspace.Editor)

@@ -38,6 +38,7 @@ func (s *server) bulkResult(a answer, status int) (r spec.BulkResult) {
 }
 
 func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	desk := s.Connect("desk")
 	sports := s.Connect("sports")
@@ -95,6 +96,7 @@ func lines(objects ...any) string {
 }
 
 func TestOneWrongRowKeepsAllOut(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	body := lines(hello(), hello(object{"content": strings.Repeat("ệ", 501)}), hello(object{"scheduled_time": in(-time.Hour), "accounts": []string{"@nobody@x"}}),
@@ -129,6 +131,7 @@ func TestOneWrongRowKeepsAllOut(t *testing.T) {
 }
 
 func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	body := lines(hello(), hello(object{"content": ""}), hello())
@@ -146,6 +149,7 @@ func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
 }
 
 func TestABodyThatIsNoListIsRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	for body, code := range map[string]string{"": "empty", "content\n": "empty", "content,colour\nx,red\n": "unknown_column", "content,Content\nx,y\n": "duplicate_column", "content\n\"x\n": "not_csv", "content\n\xff\n": "not_csv",
@@ -170,6 +174,7 @@ func TestABodyThatIsNoListIsRefused(t *testing.T) {
 }
 
 func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	desk, sports := s.Connect("desk"), s.Connect("sports")
 	file := s.upload("ảnh.png", "").Id.String()
@@ -228,6 +233,7 @@ func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
 
 // More than one page, none twice; and the largest request there may be.
 func TestTenThousandRows(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	var body strings.Builder

@@ -23,6 +23,7 @@ func (s *server) letters(query string) (page spec.DeadLetterPage) {
 }
 
 func TestDeadLettersAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	long := strings.Repeat("ộ", 300)
@@ -81,6 +82,7 @@ func TestDeadLettersAreListedNewestFirst(t *testing.T) {
 }
 
 func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
@@ -110,6 +112,7 @@ func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
 
 // The body may be left out, with or without a type; it then means all.
 func TestRetryAndDiscardNeedNoBody(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	for name, send := range map[string]func(path string) answer{
@@ -141,6 +144,7 @@ func TestRetryAndDiscardNeedNoBody(t *testing.T) {
 }
 
 func TestTargetsAreChosenByTheirIDs(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
 	p := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{first.ID.String(), second.ID.String()} }), post.TargetFailed)
@@ -160,6 +164,7 @@ func TestTargetsAreChosenByTheirIDs(t *testing.T) {
 }
 
 func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
@@ -186,6 +191,7 @@ func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
 }
 
 func TestBulkChangesAreAnsweredWithWhatTheyDid(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	var ids []uuid.UUID
@@ -228,6 +234,7 @@ func TestBulkChangesAreAnsweredWithWhatTheyDid(t *testing.T) {
 }
 
 func TestIfMatch_DistinguishesOldVersionFromTooLate(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()

@@ -12,6 +12,7 @@ import (
 )
 
 func TestADraftBecomesAPost(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	a := s.send("POST", "/api/v1/posts", object{"content": "", "draft": true})
@@ -51,6 +52,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 // A draft without a time is sorted by its creation time, and pagination continues
 // after it.
 func TestDraftsAreListedWithPosts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	var want []string
@@ -92,6 +94,7 @@ func TestDraftsAreListedWithPosts(t *testing.T) {
 }
 
 func TestThreadsAndOverridesAreAnsweredAsTheyWereSent(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
 	a, b := first.ID.String(), second.ID.String()

@@ -97,6 +97,7 @@ func kinds(events <-chan event) []string {
 }
 
 func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -130,6 +131,7 @@ func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
 }
 
 func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -151,6 +153,7 @@ func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
 }
 
 func TestALiveEventArrivesWithinASecond(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -191,6 +194,7 @@ func TestAStreamWorksWithoutRedis(t *testing.T) {
 }
 
 func TestALongTimelineIsSentWhole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule(func(d *scheduling.Draft) { d.Content = "Much edited" })

@@ -179,7 +179,7 @@ func idTexts(ids []uuid.UUID) *[]string {
 func exportThread(segments []post.Segment) *spec.Thread {
 	thread := make(spec.Thread, len(segments))
 	for i, s := range segments {
-		thread[i] = spec.Segment{Content: s.Content}
+		thread[i] = spec.Segment{Content: s.Content, AfterMinutes: ifSet(s.AfterMinutes)}
 		if len(s.AttachmentIDs) > 0 {
 			thread[i].Attachments = idTexts(s.AttachmentIDs)
 		}

@@ -24,6 +24,7 @@ import (
 // that the answers name are used in later requests, so that more is reached than
 // what is not found. FuzzRequests continues with other seeds.
 func TestRequestsMadeFromTheDescription(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	g := newGenerator(s, 1)
 	for range 12 {

@@ -17,6 +17,7 @@ func (s *server) getFrom(host, path string) answer {
 }
 
 func TestHost_RejectsUnknownNames(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(a *api.Server) { a.Hosts = []string{"news.example:8443", "Go.example"} })
 	for host, want := range map[string]int{
 		"news.example": 200, "NEWS.example.": 200, "news.example:8443": 200, "news.example:1": 200, "go.example": 200,

@@ -44,6 +44,7 @@ func warnings(p spec.Post) (codes []string, text string) {
 }
 
 func TestAnHourThatExceedsTheQuotaIsForecast(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	reset := time.Now().Truncate(time.Minute).Add(90 * time.Minute)
@@ -94,6 +95,7 @@ func TestAnHourThatExceedsTheQuotaIsForecast(t *testing.T) {
 // Of a server that reports a limit and no period, only the window that runs is
 // known: what comes after its reset is not forecast.
 func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	// A reset on a multiple of Mastodon's own period would be trusted to be one of
@@ -134,6 +136,7 @@ func hanoi(t *testing.T) *time.Location {
 }
 
 func TestAUsualQuotaIsForecastBeforeAnythingIsReported(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	at := time.Now().Add(24 * time.Hour).Truncate(3 * time.Hour).Add(time.Hour)
@@ -155,6 +158,7 @@ func TestAUsualQuotaIsForecastBeforeAnythingIsReported(t *testing.T) {
 }
 
 func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
@@ -165,6 +169,7 @@ func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
 }
 
 func TestAnAccountTellsItsLimits(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
 	path := "/api/v1/accounts/" + a.ID.String() + "/limits"

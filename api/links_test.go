@@ -44,6 +44,7 @@ func (s *server) click(method, code, reader string, headers ...string) answer {
 }
 
 func TestLinks_RedirectAndCount(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -92,6 +93,7 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 }
 
 func TestLinks_TargetComesFromRow(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, url := range []string{"javascript:alert(1)", "//evil.example", "https://user@bank.example", "ftp://a.example", "https:a", "/l/0123456789", "https://a.example\r\nX: y", " https://a.example", "https://"} {
 		s.refused(s.send("POST", linksPath, object{"url": url}), 422, "invalid_request", "url")
@@ -111,6 +113,7 @@ func TestLinks_TargetComesFromRow(t *testing.T) {
 }
 
 func TestLinks_Disabled(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	path := linksPath + "/" + l.Code
@@ -130,6 +133,7 @@ func TestLinks_Disabled(t *testing.T) {
 }
 
 func TestLinks_IdempotencyAndPaging(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	body := object{"url": "https://news.example/a"}
 	first, again := s.link(body, "Idempotency-Key", "k"), s.link(body, "Idempotency-Key", "k")
@@ -168,6 +172,7 @@ func TestLinks_IdempotencyAndPaging(t *testing.T) {
 }
 
 func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	desk, sport := s.Connect("desk"), s.Connect("sport")
 	text := "Read https://news.example/flood now"
@@ -222,6 +227,7 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 // What is counted is what is sent: the network's limit holds for the text with
 // its short links.
 func TestTrackedLinks_TextLength(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	long := "https://news.example/" + strings.Repeat("a", 900)
@@ -234,6 +240,7 @@ func TestTrackedLinks_TextLength(t *testing.T) {
 }
 
 func TestTrackedLinks_BulkAndSeries(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	at := in(time.Hour)

@@ -40,6 +40,7 @@ func (s *server) refusedAfter(status int, headers ...string) (sent int) {
 
 // One token may send so many requests; another one is none the worse for it.
 func TestATokenIsPaced(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.PerToken = 2 })
 	if n := s.refusedAfter(http.StatusOK); n < 20 || n > 30 {
 		t.Errorf("refused after %d", n)
@@ -55,6 +56,7 @@ func TestATokenIsPaced(t *testing.T) {
 // Who has no good token may try so many times from one address; who has one is
 // let in from there all the same.
 func TestAnAddressWithoutATokenIsPaced(t *testing.T) {
+	t.Parallel()
 	for name, token := range map[string]string{"none": "", "unknown": "Bearer dl_wrong"} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, func(s *api.Server) { s.Limits.PerAddress = 2 })
@@ -71,6 +73,7 @@ func TestAnAddressWithoutATokenIsPaced(t *testing.T) {
 // A process that is busy with as much as it takes upon itself says so, and when
 // to come back; whether it lives is answered always.
 func TestWhatFindsNoRoomIsRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.AtOnce = 2 })
 	other, err := pgx.Connect(t.Context(), s.DatabaseURL)
 	s.Must(err)

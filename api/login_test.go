@@ -37,6 +37,7 @@ func (s *server) browserOf(user uuid.UUID) []string {
 }
 
 func TestASessionDoesWhatATokenDoes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	as := s.browser()
@@ -55,6 +56,7 @@ func TestASessionDoesWhatATokenDoes(t *testing.T) {
 }
 
 func TestSessionsFitTheDescription(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	here, there := s.browser(), s.browser()
 	var own spec.OwnSession
@@ -85,6 +87,7 @@ func TestSessionsFitTheDescription(t *testing.T) {
 }
 
 func TestASessionReachesNothingOfOthers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	rivals, rival, _ := s.Found("Rivals")
 	mine, theirs := s.browser(), s.browserOf(rival.UserID)
@@ -103,6 +106,7 @@ func TestASessionReachesNothingOfOthers(t *testing.T) {
 // The dashboard is not served to who is not logged in: its first request would be
 // refused.
 func TestDashboard_LeadsToLoginWithoutASession(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, path := range []string{"/app", "/app/", "/app/posts/1"} {
 		a := s.send("GET", path, nil, "Authorization", "")

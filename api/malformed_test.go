@@ -21,6 +21,7 @@ import (
 // Every request that is wrong gets a problem document that says what is wrong
 // and where, and changes nothing.
 func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	existing := s.Schedule(func(d *scheduling.Draft) { d.ScheduledTime = in(3 * time.Hour) })

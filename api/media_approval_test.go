@@ -27,6 +27,7 @@ func (s approving) altText(id uuid.UUID) string {
 }
 
 func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	accounts, err := s.Store.Accounts(t.Context(), s.Workspace.ID)
 	s.Must(err)
@@ -84,6 +85,7 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 }
 
 func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	draft := func(f uuid.UUID) spec.Post {
 		return s.post(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "attachments": []any{f}}, s.author...), 201)
@@ -119,6 +121,7 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 
 // Whoever has read the old description does not approve the new one.
 func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	file := s.upload("a.png", "First").Id
 	made := s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{file}}), s.author...)
@@ -139,6 +142,7 @@ func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 // However an author's edit, a submission and an approval cross, what is approved
 // has the description that its editor read.
 func TestAltText_CannotBeSwappedDuringApproval(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	approved := 0
 	for i := range 12 {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestContentIsStreamedInRanges(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	made := s.upload("Ảnh đẹp.png", "")
 	whole, at := picture(t), "/api/v1/media/"+made.Id.String()+"/content"
@@ -48,6 +49,7 @@ func TestContentIsStreamedInRanges(t *testing.T) {
 }
 
 func TestAnUploadGoesPastTheAPI(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	content := picture(t)
 	var begun, read spec.MediaUpload
@@ -84,6 +86,7 @@ func TestAnUploadGoesPastTheAPI(t *testing.T) {
 }
 
 func TestFitness_IsReportedPerAccount(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Media.MaxBytes = 64 << 20
 	desk, other := s.Connect("desk"), s.Connect("other")
@@ -118,6 +121,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 }
 
 func TestFilesAreFetchedThroughTheGuard(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	content := picture(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))

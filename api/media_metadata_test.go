@@ -9,6 +9,7 @@ import (
 )
 
 func TestUploadMedia_ReportsRemovedMetadata(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var tagged spec.Media
 	s.decode(s.upload0("a.jpg", mediatest.JPEG(64, 48, 1)), 201, &tagged)

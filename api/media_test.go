@@ -67,6 +67,7 @@ func (s *server) upload(name, altText string) (m spec.Media) {
 }
 
 func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	made := s.upload("bãi biển.txt", "Bãi biển lúc bình minh")
 	require.Equal(t, "image/png", made.MimeType)
@@ -83,6 +84,7 @@ func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
 }
 
 func TestUploadsThatAreWrongAreExplained(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	photo := string(picture(t))
 	whole, contentType := form(t, "file", photo)
@@ -125,12 +127,14 @@ func TestUploadsThatAreWrongAreExplained(t *testing.T) {
 }
 
 func TestAFileOfUnknownLengthIsStillLimited(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	body, contentType := form(t, "file", string(picture(t))+strings.Repeat("x", 1<<20))
 	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large", "file")
 }
 
 func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	send := func(altText, key string) answer {
 		body, contentType := form(t, "alt_text", altText, "file", string(picture(t)))
@@ -154,6 +158,7 @@ func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
 }
 
 func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Media.MaxBytes, s.Media.MultipartThreshold, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	for name, bytes := range map[string]int64{"whole": 900, "in parts": 12 << 20} {
@@ -175,6 +180,7 @@ func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
 }
 
 func TestTheLibraryIsListedAndSearched(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	beach := s.upload("bãi biển.png", "Bình minh ở Đà Nẵng")
 	cat := s.upload("CAT_100%.png", "")
@@ -212,6 +218,7 @@ func TestTheLibraryIsListedAndSearched(t *testing.T) {
 }
 
 func TestAFileIsEditedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	made := s.upload("a.png", "Before")

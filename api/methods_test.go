@@ -12,6 +12,7 @@ import (
 // Every method that openapi.yaml does not have for a path is answered 405, with
 // exactly the methods that it has.
 func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for path, item := range s.answers.doc.Paths.Map() {
 		var want []string

@@ -115,6 +115,8 @@ func TestOptions_AreRefusedWithTheirField(t *testing.T) {
 		"long choice":                 {object{"options": poll("A", long)}, 422, "too_long", "options.mastodon.poll.choices[1]"},
 		"private quotes":              {object{"options": object{"mastodon": object{"visibility": "private", "quote_policy": "public"}}}, 422, "option_conflict", "options.mastodon.quote_policy"},
 		"long choice in an override":  {object{"overrides": object{account: object{"options": poll("A", long)}}}, 422, "too_long", "overrides." + account + ".options.mastodon.poll.choices[1]"},
+		"first comment elsewhere":     {object{"options": object{"mastodon": object{"first_comment": object{"content": "x"}}}}, 400, "", "options.mastodon.first_comment"},
+		"late segment":                {object{"thread": []object{{"content": "Later", "after_minutes": 1441}}}, 400, "", "thread[0].after_minutes"},
 		"other network's in override": {object{"overrides": object{account: object{"options": object{"x": object{"made_with_ai": true}}}}}, 422, "other_network", "overrides." + account + ".options.x"},
 	} {
 		t.Run(name, func(t *testing.T) {

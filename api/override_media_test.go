@@ -200,6 +200,7 @@ func TestOverrideMedia_PreviewShowsWhatIsPublished(t *testing.T) {
 }
 
 func TestOverrideMedia_AuthorsChangeNeedsApproval(t *testing.T) {
+	t.Parallel()
 	s := startApproving(t)
 	one := s.Connect("none")
 	override := func(o object) object { return object{"overrides": object{one.ID.String(): o}} }
@@ -213,6 +214,7 @@ func TestOverrideMedia_AuthorsChangeNeedsApproval(t *testing.T) {
 }
 
 func TestTimeline_ListsOnlyWhatAnEditChanged(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	file := s.upload("a.png", "").Id.String()

@@ -19,6 +19,7 @@ import (
 func as(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	editor := s.Join(s.Workspace, workspace.Editor)
 	for name, c := range map[string]struct {
@@ -51,6 +52,7 @@ func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
 }
 
 func TestAWorkspaceIsChangedFieldByField(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var w spec.Workspace
 	s.decode(s.send("PATCH", "/api/v1/workspace", object{"authors_need_approval": true}), 200, &w)
@@ -63,6 +65,7 @@ func TestAWorkspaceIsChangedFieldByField(t *testing.T) {
 }
 
 func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.send("POST", "/api/v1/workspaces", object{"name": "Sports"}, "Idempotency-Key", "once")
 	var made spec.Workspace
@@ -86,6 +89,7 @@ func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
 }
 
 func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.Member
 	s.decode(s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k"), 201, &made)
@@ -133,6 +137,7 @@ func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
 }
 
 func TestMembers_RoleChangeAppliesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	author := s.Join(s.Workspace, workspace.Author)
 	token := s.TokenOf(author)
@@ -146,6 +151,7 @@ func TestMembers_RoleChangeAppliesAtOnce(t *testing.T) {
 }
 
 func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	request := object{"name": "Robot", "scopes": []string{"posts:write", "posts:read", "posts:write"}, "expires_in_days": 30}
 	a := s.send("POST", "/api/v1/tokens", request, "Idempotency-Key", "k")
@@ -180,6 +186,7 @@ func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 }
 
 func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	limited := as(s.TokenOf(s.Owner, workspace.TokensWrite, workspace.PostsRead))
 	request := func(more object) object {
@@ -206,6 +213,7 @@ func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 }
 
 func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	editor, viewer := s.Join(s.Workspace, workspace.Editor), s.Join(s.Workspace, workspace.Viewer)
 	token := s.TokenOf(editor)
@@ -236,6 +244,7 @@ func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
 }
 
 func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, role := range workspace.Roles() {
 		who := s.Join(s.Workspace, role)
@@ -258,6 +267,7 @@ func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
 // A token made by an owner does what is left to its user when the role is
 // lowered, and makes none that may do more.
 func TestTokens_FollowALoweredRole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	who := s.Join(s.Workspace, workspace.Owner)
 	everything, some := s.TokenOf(who), s.TokenOf(who, workspace.MembersRead, workspace.MembersWrite, workspace.TokensWrite, workspace.PostsRead)
@@ -281,6 +291,7 @@ func TestTokens_FollowALoweredRole(t *testing.T) {
 }
 
 func TestIdempotencyKeys_BelongToWhoSentThem(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	author, editor := as(s.Member(workspace.Author)), as(s.Member(workspace.Editor))

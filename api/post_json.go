@@ -89,7 +89,7 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 	out := make([]spec.PostSegment, len(segments))
 	for i, s := range segments {
-		out[i] = spec.PostSegment{Content: s.Content, Attachments: s.AttachmentIDs}
+		out[i] = spec.PostSegment{Content: s.Content, Attachments: s.AttachmentIDs, AfterMinutes: ifSet(s.AfterMinutes)}
 		if out[i].Attachments == nil {
 			out[i].Attachments = []uuid.UUID{}
 		}
@@ -116,7 +116,7 @@ func threadOf(thread *spec.Thread) *[]scheduling.Segment {
 	}
 	out := make([]scheduling.Segment, len(*thread))
 	for i, s := range *thread {
-		out[i] = scheduling.Segment{Content: s.Content, Attachments: value(s.Attachments)}
+		out[i] = scheduling.Segment{Content: s.Content, Attachments: value(s.Attachments), AfterMinutes: value(s.AfterMinutes)}
 	}
 	return &out
 }
@@ -162,6 +162,14 @@ func ifTrue(yes bool) *bool {
 		return nil
 	}
 	return &yes
+}
+
+// ifSet leaves out a number that is 0.
+func ifSet(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 func optional(s string) *string {

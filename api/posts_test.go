@@ -18,6 +18,7 @@ import (
 )
 
 func TestAScheduledPostIsAnsweredWhole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
 	for _, path := range []string{"/api/v1/posts", "/api/schedule-post"} {
@@ -46,6 +47,7 @@ func TestAScheduledPostIsAnsweredWhole(t *testing.T) {
 }
 
 func TestAPostIsAcceptedWhileTemporalIsDown(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	s.temporal.fail(errors.New("dial tcp 10.0.0.7:7233: connection refused"))
@@ -83,6 +85,7 @@ func TestARepeatedRequestIsAnsweredWithTheFirstOnesPost(t *testing.T) {
 }
 
 func TestWhiteSpaceAndOrderMakeNoOtherRequest(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	at := in(time.Hour)
@@ -94,6 +97,7 @@ func TestWhiteSpaceAndOrderMakeNoOtherRequest(t *testing.T) {
 }
 
 func TestConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	body := hello()
@@ -115,6 +119,7 @@ func TestConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
 }
 
 func TestAnEditGuardedByItsETagIsRefusedOnceThePostChanged(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	a := s.send("POST", "/api/v1/posts", hello())
@@ -133,6 +138,7 @@ func TestAnEditGuardedByItsETagIsRefusedOnceThePostChanged(t *testing.T) {
 }
 
 func TestAChangeThatComesTooLateIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	claimed, canceled, posted := s.Schedule(), s.Schedule(), s.Schedule()
@@ -151,6 +157,7 @@ func TestAChangeThatComesTooLateIsRefusedWithTheReason(t *testing.T) {
 }
 
 func TestWhatBecameOfATargetIsShown(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	good, bad := s.Schedule(), s.Schedule()
@@ -174,6 +181,7 @@ func TestWhatBecameOfATargetIsShown(t *testing.T) {
 }
 
 func TestPagesShowEveryPostOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	at := time.Now().Add(time.Hour).Truncate(time.Second)
@@ -215,6 +223,7 @@ func TestPagesShowEveryPostOnce(t *testing.T) {
 }
 
 func TestAReplyTakesItsParentsAccounts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	sports := s.Connect("sports")
@@ -226,6 +235,7 @@ func TestAReplyTakesItsParentsAccounts(t *testing.T) {
 }
 
 func TestThePageAndTheDescriptionNeedNoToken(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{"/": "<!doctype html>", "/api/openapi.yaml": "openapi: 3.1.0"} {
 		if a := s.send("GET", path, nil, "Authorization", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(string(a.body), want) {
@@ -235,6 +245,7 @@ func TestThePageAndTheDescriptionNeedNoToken(t *testing.T) {
 }
 
 func TestPosts_StoreAttachmentsInOrder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	var ids []string

@@ -37,6 +37,7 @@ func warned(warnings *[]spec.Warning) string {
 }
 
 func TestAPreviewCountsAsEachNetworkDoesAndStoresNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	desk, sports := s.Connect("desk"), s.Connect("sports")
 	link := "https://example.com/" + strings.Repeat("x", 100)
@@ -63,6 +64,7 @@ func TestAPreviewCountsAsEachNetworkDoesAndStoresNothing(t *testing.T) {
 }
 
 func TestAPreviewOfADraftMayLackEverything(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	if shown := s.preview(object{}); len(shown.Targets) != 0 || len(shown.Problems) == 0 {
 		t.Errorf("without an account: %+v", shown)
@@ -90,6 +92,7 @@ func TestAPreviewOfADraftMayLackEverything(t *testing.T) {
 }
 
 func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a, b := s.Connect("desk"), s.Connect("sports")
 	both := []string{a.ID.String(), b.ID.String()}
@@ -144,6 +147,7 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 }
 
 func TestPostsNearToOneAnotherAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a, b := s.Connect("desk"), s.Connect("sports")
 	at := time.Now().AddDate(0, 0, 2).Truncate(24 * time.Hour).Add(5 * time.Hour) // noon in Hà Nội
@@ -176,6 +180,7 @@ func TestPostsNearToOneAnotherAreWarnedOf(t *testing.T) {
 }
 
 func TestTheNightAndPicturesWithoutDescriptionAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	bare, described := s.upload("a.png", "").Id.String(), s.upload("b.png", "A flood").Id.String()
@@ -214,6 +219,7 @@ func (c *counting) NearbyPosts(ctx context.Context, workspace uuid.UUID, spots [
 }
 
 func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	counted := &counting{Store: s.Scheduler.Store}
@@ -265,6 +271,7 @@ func (n billedNetworks) Get(name string) (network.Network, bool) {
 }
 
 func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	first := s.Connect("desk")
 	free := s.send("POST", "/api/v1/posts", hello())

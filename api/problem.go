@@ -76,6 +76,8 @@ func statusOf(kind apperr.Kind) int {
 	switch kind {
 	case apperr.KindNotFound:
 		return http.StatusNotFound
+	case apperr.KindNotComputable:
+		return http.StatusBadRequest
 	case apperr.KindConflict:
 		return http.StatusConflict
 	case apperr.KindPreconditionFailed:

@@ -347,6 +347,9 @@ func reachable() map[string]reach {
 		"sendEvent": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a", "type": "click"}}
 		}),
+		"sendHeartbeat": everybody(func(x *things) request {
+			return request{body: object{"site": x.site().WriteKey, "page": "/a", "view": "v1", "engaged": 5000}}
+		}),
 		"pixel":        everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
 		"tracker":      everybody(none),
 		"publicCount":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
@@ -370,6 +373,8 @@ func reachable() map[string]reach {
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"siteReport":       viewers(workspace.ViewsRead, onSite("from=2026-11-01&to=2026-11-07", nil)),
 		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"engagement":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"readingNow":       viewers(workspace.ViewsRead, onSite("", nil)),
 		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),

@@ -21,6 +21,7 @@ func masked(a answer) string {
 // everybody: of every role, here and in another workspace, with tokens of every
 // kind and none.
 func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
+	t.Parallel()
 	g := openStage(t)
 	operations, known := g.operations(), reachable()
 	for _, id := range slices.Sorted(maps.Keys(known)) {

@@ -63,8 +63,7 @@ func reportFilter(texts []string) (f report.Filter, err error) {
 		return f, nil
 	case 1:
 	default:
-		return f, apperr.InvalidFields(apperr.FieldError{Field: "filter", Code: "not_available",
-			Message: "Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use one filter."})
+		return f, report.CombinedFilters()
 	}
 	f.Name, f.Value, _ = strings.Cut(texts[0], ":")
 	if f.Name != report.PageFilter {

@@ -33,6 +33,7 @@ func (s *server) publish(keys ...string) {
 }
 
 func TestArticlesAreSearched(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.publish("vang", "vang2", "trangsuc", "xang", "wc")
 	// Another workspace crawls another site: its articles are not ours.
@@ -73,6 +74,7 @@ func TestArticlesAreSearched(t *testing.T) {
 }
 
 func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.SavedSearch
 	a := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k")
@@ -121,6 +123,7 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 
 // The matches of a saved search are listed for its workspace.
 func TestMatchesOfASearchAreListed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.SavedSearch
 	s.decode(s.send("POST", savedPath, object{"name": "Gold", "query": "giá vàng", "alert": true}), 201, &made)
@@ -157,6 +160,7 @@ func TestMatchesOfASearchAreListed(t *testing.T) {
 
 // A feed is read without a login by who has its address, until that is revoked.
 func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.publish("vang", "vang2", "wc")
 	var made spec.SavedSearch
@@ -197,6 +201,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 
 // When the database is overloaded, searches are rejected early with Retry-After.
 func TestSearch_ReturnsRetryAfterWhenBusy(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.publish("vang")
 	tx, err := s.Store.Pool().Begin(t.Context())

@@ -24,6 +24,7 @@ import (
 const seedsPath, domainsPath = "/api/v1/seeds", "/api/v1/domains"
 
 func TestSeeds_CreateUpdateDelete(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.send("POST", seedsPath, object{"url": "HTTPS://WWW.News.example/?utm_source=x#top", "deny": []string{"/video/"}, "daily_budget": 100}, "Idempotency-Key", "k")
 	var made spec.Seed
@@ -70,6 +71,7 @@ func TestSeeds_CreateUpdateDelete(t *testing.T) {
 // Addresses of names are checked when they are dialed. Obviously private addresses
 // are rejected when the seed is created.
 func TestCreateSeed_RejectsPrivateAddresses(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, address := range []string{"http://127.0.0.1/", "http://localhost/", "http://LOCALHOST./", "http://0x7f.1/", "http://2130706433/", "http://[::1]/", "http://[::ffff:10.0.0.1]/",
 		"http://169.254.169.254/latest/meta-data/", "http://10.1.2.3/", "http://192.168.0.1:8080/", "http://intranet/", "http://db.internal/", "http://printer.local/", "http://0/", "http://100.64.0.1/", "http://[fd00::1]/"} {
@@ -85,6 +87,7 @@ func TestCreateSeed_RejectsPrivateAddresses(t *testing.T) {
 }
 
 func TestImportSeeds_ListAndOPML(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var r spec.SeedImportResult
 	s.decode(s.send("POST", seedsPath+"/import", object{"format": "list", "text": "# our list\nhttps://a.example/\r\n\nhttps://b.example/the-thao\nhttp://10.0.0.1/\nhttps://a.example/#top\nno address\n"}), 200, &r)
@@ -105,6 +108,7 @@ func TestImportSeeds_ListAndOPML(t *testing.T) {
 }
 
 func TestDomain_Commands(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
@@ -151,6 +155,7 @@ func TestDomain_Commands(t *testing.T) {
 }
 
 func TestDomain_RenderingAndRecentErrors(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
@@ -190,6 +195,7 @@ func TestDomain_RenderingAndRecentErrors(t *testing.T) {
 }
 
 func TestDomain_Statistics(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
@@ -229,6 +235,7 @@ func TestDomain_Statistics(t *testing.T) {
 
 // Without a browser, rendering can be turned off but not on.
 func TestUpdateDomain_RenderingNeedsBrowser(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Crawl.HasBrowser = false })
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
@@ -243,6 +250,7 @@ func TestUpdateDomain_RenderingNeedsBrowser(t *testing.T) {
 }
 
 func TestDomain_WARCDownloadAndExport(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)

@@ -49,6 +49,7 @@ func (s *server) postsOf(id uuid.UUID, status string) []spec.Post {
 }
 
 func TestASeriesStandsInTheCalendar(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	a := s.send("POST", "/api/v1/series", daily(), "Idempotency-Key", "sáng")
@@ -102,6 +103,7 @@ func TestASeriesStandsInTheCalendar(t *testing.T) {
 }
 
 func TestTheNextOccurrenceIsAPostHoweverFar(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	far := time.Now().AddDate(1, 0, 0).Format("2006-01-02") + "T09:00"
@@ -112,6 +114,7 @@ func TestTheNextOccurrenceIsAPostHoweverFar(t *testing.T) {
 }
 
 func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
@@ -167,6 +170,7 @@ func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
 }
 
 func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
@@ -207,6 +211,7 @@ func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
 }
 
 func TestPausingAndEnding(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
@@ -238,6 +243,7 @@ func TestPausingAndEnding(t *testing.T) {
 }
 
 func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
@@ -254,6 +260,7 @@ func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
 }
 
 func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily(object{"template": object{"content": morningNews, "accounts": []string{account.ID.String()}}})), 201)
@@ -288,6 +295,7 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 }
 
 func TestASeriesIsHeldToTheRules(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	for name, c := range map[string]struct {
@@ -326,6 +334,7 @@ func TestASeriesIsHeldToTheRules(t *testing.T) {
 }
 
 func TestASeriesEndsWithItsLastOccurrence(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	// The second and last occurrence is an hour ahead.

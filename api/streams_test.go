@@ -60,6 +60,7 @@ func (s *server) wantClosed(name string, closed <-chan string, within time.Durat
 
 // Notices alone have to do here: the check by time comes later than the test waits.
 func TestStreams_CloseWhenAccessExpires(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = time.Hour })
 	s.Connect("desk")
 	p := s.Schedule()
@@ -103,6 +104,7 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 
 // Changes without a notice are found by polling.
 func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = 50 * time.Millisecond })
 	token := func() string { return s.Member(workspace.Viewer) }
 	revoked, expired, narrowed, deleted := token(), token(), token(), token()
@@ -144,6 +146,7 @@ func (s *server) refusesStream(status int, code, token string) {
 }
 
 func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(a *api.Server) { a.Limits.StreamsPerCaller, a.Limits.Streams = 2, 3 })
 	other := s.Member(workspace.Viewer)
 	s.openStream(allEvents, as(s.Token)...)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestRequests_WithNULNameTheField(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	for _, c := range []struct {
@@ -56,6 +57,7 @@ func TestRequests_WithNULNameTheField(t *testing.T) {
 }
 
 func TestIntegers_MayBeWrittenWithAFraction(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	for text, want := range map[string]int{"725": 725, "725.0": 725, "7.25e2": 725, "7250E-1": 725, "725.000": 725} {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTimeline_ListsEveryEvent(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
 	p := s.Schedule(func(d *scheduling.Draft) { d.TimeZone = "Europe/Berlin" })
@@ -82,6 +83,7 @@ func offsetIn(zone *time.Location, at time.Time) int {
 }
 
 func TestTimeline_IsVisibleToItsWorkspaceOnly(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	path := "/api/v1/posts/" + s.Schedule().ID.String() + "/timeline"
@@ -93,6 +95,7 @@ func TestTimeline_IsVisibleToItsWorkspaceOnly(t *testing.T) {
 }
 
 func TestTimeline_ReturnsAllEvents(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()

@@ -36,6 +36,7 @@ func (s *server) flush() {
 }
 
 func TestViewsHealth_ReportsState(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")
@@ -67,6 +68,7 @@ func TestViewsHealth_ReportsState(t *testing.T) {
 }
 
 func TestEraseViews_ErasesSite(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")

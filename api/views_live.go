@@ -112,6 +112,11 @@ func (v viewStream) readStats() ([]byte, error) {
 		n := recent[one.Page]
 		out.Pages[i].Recent = &n
 	}
+	reading, err := v.views.Counts.ReadingNow(v.ctx, v.site.ID)
+	if err != nil {
+		return nil, err
+	}
+	out.ReadingNow = &reading
 	return json.Marshal(out)
 }
 

@@ -34,6 +34,7 @@ func (s *server) hit(key, page, reader string) {
 }
 
 func TestSites_CRUD(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	made := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
 	var first spec.SiteWithSecret
@@ -103,6 +104,7 @@ func TestSites_CRUD(t *testing.T) {
 
 // What was counted can be read at once, in every form.
 func TestViews_Endpoints(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, key := s.Site()
 	s.Connect("desk")
@@ -162,6 +164,7 @@ func TestViews_Endpoints(t *testing.T) {
 
 // What is below /v1 is metered, under the few names that it has.
 func TestIngest_IsMetered(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site()
 	met := &meter{}
@@ -186,6 +189,7 @@ func (m *meter) Answered(_ context.Context, method, route, status string, _ time
 
 // Short links' clicks are counted under the workspace, and belong to the post.
 func TestPostStats_CountsClicks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -203,6 +207,7 @@ func TestPostStats_CountsClicks(t *testing.T) {
 
 // A ranking is read at most once in 30 seconds.
 func TestTrending_IsCached(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.RateHits = 1000 })
 	for i := range 6 {
@@ -242,6 +247,7 @@ func TestTrending_IsCached(t *testing.T) {
 
 // A stream shows a view soon after it was counted.
 func TestLiveViews_StreamsChanges(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site()
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -279,6 +285,7 @@ func TestLiveViews_StreamsChanges(t *testing.T) {
 
 // "Being read now" is about the last minutes, not about all that was ever read.
 func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site()
 	one, err := w.CounterSite()
@@ -316,6 +323,7 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 
 // If counting is disabled, its routes don't exist.
 func TestViews_Disabled(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	without := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }), Log: slog.New(slog.DiscardHandler)}

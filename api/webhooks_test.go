@@ -28,6 +28,7 @@ func (s *server) webhook(change ...object) (w spec.WebhookWithSecret) {
 }
 
 func TestAWebhooksSecretIsShownOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.send("POST", webhooksPath, object{"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{"post.posted", "post.failed", "post.posted"}})
 	var made spec.WebhookWithSecret
@@ -54,6 +55,7 @@ func TestAWebhooksSecretIsShownOnce(t *testing.T) {
 }
 
 func TestARepeatedRequestMakesNoSecondWebhook(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	body := object{"url": "https://hooks.example/dateline"}
 	first, again := s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), s.send("POST", webhooksPath, body, "Idempotency-Key", "k")
@@ -71,6 +73,7 @@ func TestARepeatedRequestMakesNoSecondWebhook(t *testing.T) {
 }
 
 func TestAWebhookIsEditedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
 	var w spec.Webhook
@@ -95,6 +98,7 @@ func TestAWebhookIsEditedAndDeleted(t *testing.T) {
 }
 
 func TestDeliveriesAreListedInPagesAndSentAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
 	var made []spec.WebhookDelivery
@@ -142,6 +146,7 @@ func TestDeliveriesAreListedInPagesAndSentAgain(t *testing.T) {
 }
 
 func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for address, code := range map[string]string{"http://hooks.example/": "not_https", "https://10.0.0.1/": "private", "https://localhost/": "private", "https://[::1]/": "private",
 		"https://hooks.example:8443/": "port", "ftp://hooks.example/": "not_https", "hooks.example": "invalid", "https://me:pw@hooks.example/": "invalid",
@@ -162,6 +167,7 @@ func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
 }
 
 func TestWebhooksBelongToAWorkspaceAndToThoseWhoManageIt(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
 	_, _, token := s.Found("Elsewhere")

@@ -43,6 +43,7 @@ func (s *server) export(path string) (e spec.WorkspaceExport) {
 }
 
 func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	s.Schedule()
@@ -103,6 +104,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 // An expired archive is deleted, and its export has the status expired. An export
 // that cannot start fails, and the next one starts again.
 func TestAnArchiveEnds(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.temporal.fail(errors.New("away"))
 	s.refused(s.send("POST", "/api/v1/workspace/exports", nil), 503, "unavailable")

@@ -48,6 +48,7 @@ func (s *server) begin(ctx context.Context, path, after string) <-chan event {
 }
 
 func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	harbour := s.Connect("desk")
 	old := s.Schedule()
@@ -85,6 +86,7 @@ func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
 }
 
 func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
 	canceled := s.begin(t.Context(), allEvents+"?type=canceled&type=edited", "")
@@ -110,6 +112,7 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 }
 
 func TestTheWorkspacesStreamShowsNothingOfOthers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
 	other, _, token := s.Found("Elsewhere")
@@ -125,6 +128,7 @@ func TestTheWorkspacesStreamShowsNothingOfOthers(t *testing.T) {
 }
 
 func TestTheWorkspacesStreamRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, c := range []struct{ query, last, field string }{
 		{"?account=desk", "", "account"}, {"?type=Drop%20table", "", "type"}, {"?type=", "", "type"},
@@ -141,6 +145,7 @@ func TestTheWorkspacesStreamRefusesWhatItCannotRead(t *testing.T) {
 // Ids are given out before a transaction commits. A stream that goes by them
 // alone would step over the first event here, which commits last.
 func TestAnEventOfATransactionThatTakesLongIsNotSteppedOver(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	events := s.begin(t.Context(), allEvents, "")
 	slow := s.transaction()
@@ -180,6 +185,7 @@ func (s *server) transaction() pgx.Tx {
 // Many write at once and commit in another order than they began, while a
 // reader leaves and comes back.
 func TestAReaderThatComesBackMissesNothingAndSeesNothingTwice(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	const writers, each = 8, 40
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -241,6 +247,7 @@ func TestAReaderThatComesBackMissesNothingAndSeesNothingTwice(t *testing.T) {
 
 // The database is moved to a server that has run fewer transactions.
 func TestAStreamGoesOnAfterTheDatabaseWasRestoredElsewhere(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")

@@ -81,7 +81,7 @@ func allowedNames() map[string]*regexp.Regexp {
 	re := regexp.MustCompile
 	return map[string]*regexp.Regexp{
 		"starter":   re(`^(starter|starter_test|Starter|RefreshStarter|LearningStarter)$`), // package workflows/starter, the term of Temporal's samples
-		"reading":   re(`^[rR]eading$`),                                                    // of a clock
+		"reading":   re(`^([rR]eading|[a-zA-Z_]*[rR]eadingNow.*)$`),                        // of a clock; the number of views being read now
 		"desk":      re(`^(desk|deskSelector)$`),                                           // the news desk's account and dashboard
 		"drain":     re(`^(TestPodsGetTimeToDrain|Drain|drain)$`),                          // of pods, processes and channels
 		"condition": re(`^[cC]ondition$`),                                                  // of Compose's depends_on, and one to wait for
@@ -89,8 +89,8 @@ func allowedNames() map[string]*regexp.Regexp {
 		"uses":      re(`(^Uses|_Uses)`),                                                   // the verb
 		"deep":      re(`^(ErrTooDeep|rankDeep)$`),                                         // nesting and crawl depth
 		"few":       re(`^(ErrTooFewPages|tooFew)$`),
-		"story":     re(`^[a-zA-Z]*Story[a-zA-Z]*$`),                    // of Instagram and Facebook
-		"gone":      re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`), // HTTP 410
+		"story":     re(`^([a-zA-Z]*Story[a-zA-Z]*|story|storyPrefix|storyVideo)$`), // of Instagram and Facebook
+		"gone":      re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`),             // HTTP 410
 	}
 }
 

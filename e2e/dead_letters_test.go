@@ -37,7 +37,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		fault(t, fake.Fault{Kind: fake.ActThenReset, Nth: 2})
 		p := d.schedule("one", 3*time.Second, map[string]any{"accounts": []string{account},
 			"thread": []map[string]any{{"content": "two"}, {"content": "three"}}})
-		d.awaitStatus(p.ID, "posted", 60*time.Second)
+		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		before := ""
 		for _, text := range []string{"one", "two", "three"} {
 			if c := n.copies(text); c != 1 {
@@ -58,7 +58,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Body: `{"error":"Validation failed: no"}`})
 		p := d.schedule("refused at first", 3*time.Second, to)
-		d.awaitStatus(p.ID, "failed", 30*time.Second)
+		d.awaitStatus(p.ID, "failed", 90*time.Second)
 		var dead struct {
 			DeadLetters []struct {
 				PostID, Reason string
@@ -78,7 +78,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		if err := temporal.SignalWorkflow(context.Background(), p.WorkflowID, "", workflows.SignalRetry, nil); err != nil {
 			t.Fatal(err)
 		}
-		d.awaitStatus(p.ID, "posted", 30*time.Second)
+		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		if c := n.copies("refused at first"); c != 1 {
 			t.Errorf("it exists %d times", c)
 		}
@@ -88,7 +88,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.TokenExpired, Count: 1})
 		p := d.schedule("after reconnecting", 3*time.Second, to)
-		d.awaitStatus(p.ID, "failed", 30*time.Second)
+		d.awaitStatus(p.ID, "failed", 90*time.Second)
 		if n.copies("after reconnecting") != 0 {
 			t.Fatal("it is out already")
 		}
@@ -103,8 +103,8 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Count: 2, Body: `{"error":"Validation failed: no"}`})
 		a, b := d.schedule("unwanted a", 3*time.Second, to), d.schedule("unwanted b", 3*time.Second, to)
-		d.awaitStatus(a.ID, "failed", 30*time.Second)
-		d.awaitStatus(b.ID, "failed", 30*time.Second)
+		d.awaitStatus(a.ID, "failed", 90*time.Second)
+		d.awaitStatus(b.ID, "failed", 90*time.Second)
 		var done struct {
 			Matched int
 			Posts   []string

@@ -98,7 +98,7 @@ func drill(t *testing.T, hold string) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the backup: %v %v", info, err)
 	}
-	d.awaitStatus(between.ID, "posted", 60*time.Second)
+	d.awaitStatus(between.ID, "posted", 90*time.Second)
 	if said, err := d.run("restore", "--from", file); err == nil || !strings.Contains(said, "another `dateline up`") {
 		t.Errorf("restored under a running program: %v %s", err, said)
 	}

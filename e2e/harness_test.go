@@ -32,7 +32,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "dateline")
-	build := exec.Command("go", "build", "-o", path, "..")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "..")
 	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
@@ -40,7 +40,12 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// atATime is how many installations run at a time: each mostly waits for the time
+// of a post, and takes 700 MB.
+const atATime = 4
+
 func TestMain(m *testing.M) {
+	enginetest.RunAtATime(atATime)
 	code := m.Run()
 	if !testing.Short() {
 		if path, err := program(); err == nil {
@@ -201,7 +206,7 @@ func (d *dateline) call(method, path string, body, out any) int {
 	d.t.Helper()
 	var status int
 	// A 503 says that nothing was done: an engine is away for a moment.
-	e2etest.Eventually(d.t, 30*time.Second, method+" "+path+" to be answered", func() bool {
+	e2etest.Eventually(d.t, 90*time.Second, method+" "+path+" to be answered", func() bool {
 		var err error
 		if status, err = d.try(method, path, body, out); err != nil {
 			d.t.Fatalf("%s %s: %v", method, path, err)

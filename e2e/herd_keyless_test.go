@@ -26,6 +26,7 @@ const keylessLimit = 5 * time.Minute
 // Mastodon's API that ignores them and rewrites what it lists. Nothing is
 // published twice, and each post is published or waits for a person.
 func TestHerdSurvivesWithoutKeys(t *testing.T) {
+	t.Parallel()
 	moments := []time.Duration{10 * time.Millisecond}
 	if *survivors >= 1000 { // `make survive`
 		moments = []time.Duration{-5 * time.Second, 10 * time.Millisecond, time.Second}
@@ -90,7 +91,7 @@ func newKeylessHerd(t *testing.T) *herd {
 		"FACEBOOK_CLIENT_ID="+app.ClientID, "FACEBOOK_CLIENT_SECRET="+app.ClientSecret.Reveal()), network: n}
 	h.start()
 	h.ready()
-	accounts := make([]string, herdAccounts)
+	accounts, began := make([]string, herdAccounts), time.Now()
 	for i := range accounts {
 		name := fmt.Sprintf("desk%d", i)
 		switch i % 3 {
@@ -102,7 +103,7 @@ func newKeylessHerd(t *testing.T) *herd {
 			accounts[i] = n.connect(h.dateline, name)
 		}
 	}
-	h.scheduleTo(accounts, func(i int) string {
+	h.scheduleTo(accounts, time.Since(began)/herdAccounts, func(i int) string {
 		return fmt.Sprintf(`Report %d: \*harbour\* &amp; town%s`, i, strings.Repeat("!", i%7))
 	})
 	return h

@@ -25,6 +25,7 @@ var (
 // which many posts are due. The network tells afterwards how often each was
 // published: once.
 func TestHerdSurvives(t *testing.T) {
+	t.Parallel()
 	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
 	engine := func(name string) func(*dateline) { return func(d *dateline) { d.killEngine(name) } }
 	for _, when := range []struct {
@@ -68,21 +69,22 @@ func newHerd(t *testing.T) *herd {
 	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_LOG_LEVEL=warn"), network: n}
 	h.start()
 	h.ready()
-	accounts := make([]string, herdAccounts)
+	accounts, began := make([]string, herdAccounts), time.Now()
 	for i := range accounts {
 		accounts[i] = n.connect(h.dateline, fmt.Sprintf("desk%d", i))
 	}
-	h.scheduleTo(accounts, func(i int) string { return fmt.Sprintf("herd %d", i) })
+	h.scheduleTo(accounts, time.Since(began)/herdAccounts, func(i int) string { return fmt.Sprintf("herd %d", i) })
 	return h
 }
 
-// scheduleTo schedules the posts for one second, in turn on the accounts.
-func (h *herd) scheduleTo(accounts []string, text func(i int) string) {
+// scheduleTo schedules the posts for one second, in turn on the accounts. A request
+// takes as long as given: on a busy machine the second is later.
+func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i int) string) {
 	h.t.Helper()
 	h.text = text
 	lead := *survivorsLead
 	if lead == 0 {
-		lead = 20*time.Second + time.Duration(*survivors)*60*time.Millisecond
+		lead = 20*time.Second + time.Duration(*survivors)*max(request, 60*time.Millisecond)
 	}
 	h.at = time.Now().Add(lead).Truncate(time.Second)
 	queue := make(chan int)

@@ -23,6 +23,7 @@ var (
 // person would, by its consent page or its form, and publishes one post with a
 // picture on all of them.
 func TestNineNetworks(t *testing.T) {
+	t.Parallel()
 	d := newDateline(t)
 	d.start()
 	found := sandboxLine.FindStringSubmatch(d.log.String())

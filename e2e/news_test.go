@@ -51,7 +51,7 @@ func TestNewsIsFound(t *testing.T) {
 
 	// What was indexed can be found before it is counted in the metrics.
 	var seen map[string]float64
-	e2etest.Eventually(t, 10*time.Second, "the new article to be in the metrics", func() bool {
+	e2etest.Eventually(t, 90*time.Second, "the new article to be in the metrics", func() bool {
 		seen = d.scrape()
 		return seen[`dateline_crawl_freshness_seconds_count{stage="searchable"}`] > 0
 	})

@@ -20,6 +20,7 @@ import (
 
 // TestPublishing runs the stories that need no restart on one installation.
 func TestPublishing(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -31,12 +32,12 @@ func TestPublishing(t *testing.T) {
 		media := d.upload("chart.png", "Biểu đồ giá vàng", small)
 		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{"accounts": to["accounts"], "attachments": []string{media}})
 		reply := d.schedule("… và giá đô la", 4*time.Second, map[string]any{"thread_parent_id": parent.ID})
-		p := d.awaitStatus(parent.ID, "posted", 20*time.Second)
+		p := d.awaitStatus(parent.ID, "posted", 90*time.Second)
 		t.Logf("late by %d ms", *p.Targets[0].LateMS)
 		if *p.Targets[0].LateMS < 0 {
 			t.Errorf("sent %d ms before its time", -*p.Targets[0].LateMS)
 		}
-		d.awaitStatus(reply.ID, "posted", 20*time.Second)
+		d.awaitStatus(reply.ID, "posted", 90*time.Second)
 		if n.copies("Giá vàng hôm nay") != 1 || n.copies("… và giá đô la") != 1 {
 			t.Errorf("want each post once, the network has %+v", n.Posts())
 		}
@@ -58,7 +59,7 @@ func TestPublishing(t *testing.T) {
 		if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"content": "final wording", "scheduled_time": soon}, &edited); status != http.StatusOK {
 			t.Fatalf("edit: status %d", status)
 		}
-		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		if n.copies("draft wording") != 0 || n.copies("final wording") != 1 {
 			t.Errorf("the network has %+v", n.Posts())
 		}
@@ -67,7 +68,7 @@ func TestPublishing(t *testing.T) {
 	t.Run("an edit after the time is refused with the reason", func(t *testing.T) {
 		d.t = t
 		p := d.schedule("done", 2*time.Second, to)
-		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		for _, try := range []struct {
 			method string
 			body   any
@@ -95,7 +96,7 @@ func TestPublishing(t *testing.T) {
 		d.t = t
 		p := d.schedule("now!", time.Hour, to)
 		d.call(http.MethodPost, "/api/v1/posts/"+p.ID+"/publish-now", nil, &post{})
-		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		if n.copies("now!") != 1 {
 			t.Errorf("the network has %d copies", n.copies("now!"))
 		}
@@ -120,9 +121,9 @@ func TestPublishing(t *testing.T) {
 		signal(canceled, workflows.SignalCancel, nil)
 		signal(edited, workflows.SignalEdit, map[string]string{"content": "after the signal"})
 		signal(hastened, workflows.SignalPublishNow, nil)
-		d.awaitStatus(canceled.ID, "canceled", 20*time.Second)
-		d.awaitStatus(edited.ID, "posted", 20*time.Second)
-		d.awaitStatus(hastened.ID, "posted", 20*time.Second)
+		d.awaitStatus(canceled.ID, "canceled", 90*time.Second)
+		d.awaitStatus(edited.ID, "posted", 90*time.Second)
+		d.awaitStatus(hastened.ID, "posted", 90*time.Second)
 		time.Sleep(time.Until(canceled.Scheduled) + time.Second)
 		if n.copies("canceled by signal") != 0 || n.copies("before the signal") != 0 || n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
 			t.Errorf("the network has %+v", n.Posts())
@@ -151,7 +152,7 @@ func TestPublishing(t *testing.T) {
 		all.Wait()
 		worst := int64(0)
 		for i, id := range ids {
-			p := d.awaitStatus(id, "posted", 60*time.Second)
+			p := d.awaitStatus(id, "posted", 90*time.Second)
 			worst = max(worst, *p.Targets[0].LateMS)
 			if c := n.copies(fmt.Sprintf("herd %d", i)); c != 1 {
 				t.Errorf("post %d exists %d times", i, c)

@@ -20,6 +20,7 @@ import (
 // TestPowerCut kills the program while a post waits, and while one is being
 // sent.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -34,7 +35,7 @@ func TestPowerCut(t *testing.T) {
 	if d.Token != token {
 		t.Error("a second start showed another token")
 	}
-	p := d.awaitStatus(waiting.ID, "posted", 60*time.Second)
+	p := d.awaitStatus(waiting.ID, "posted", 90*time.Second)
 	t.Logf("late by %d ms", *p.Targets[0].LateMS)
 	if c := n.copies("waits through a power cut"); c != 1 {
 		t.Errorf("the post exists %d times", c)
@@ -45,7 +46,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := d.schedule("sent, but who knows", 2*time.Second, to)
-	e2etest.Eventually(t, 20*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
+	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
 	d.kill()
 	n.ClearFaults()
 	d.start()
@@ -58,6 +59,7 @@ func TestPowerCut(t *testing.T) {
 
 // TestTemporalAway schedules a post while Temporal is down.
 func TestTemporalAway(t *testing.T) {
+	t.Parallel()
 	enginetest.NeedEngines(t)
 	n := newNetwork(t)
 	port, ui := e2etest.FreePort(t), e2etest.FreePort(t)
@@ -85,7 +87,7 @@ func TestTemporalAway(t *testing.T) {
 	}
 	_ = first.Wait()
 	p := d.schedule("accepted without Temporal", 3*time.Second, to)
-	e2etest.Eventually(t, 30*time.Second, "readiness to notice", func() bool {
+	e2etest.Eventually(t, 90*time.Second, "readiness to notice", func() bool {
 		answer, err := http.Get(d.API + "/readyz")
 		if err != nil {
 			return false
@@ -102,6 +104,7 @@ func TestTemporalAway(t *testing.T) {
 
 // TestTemporalStoreWiped loses everything that Temporal knew.
 func TestTemporalStoreWiped(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -121,6 +124,7 @@ func TestTemporalStoreWiped(t *testing.T) {
 // TestEngineCrash kills the engines under a running program, one after the
 // other, while a post waits.
 func TestEngineCrash(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -141,7 +145,7 @@ func TestEngineCrash(t *testing.T) {
 			t.Logf("%d processes of %s run as children", killed, engine)
 			continue
 		}
-		e2etest.Eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
+		e2etest.Eventually(t, 90*time.Second, "the program to say that "+engine+" died", func() bool {
 			return strings.Count(d.log.String(), "will be restarted") > 0
 		})
 	}
@@ -154,6 +158,7 @@ func TestEngineCrash(t *testing.T) {
 
 // TestStopsCleanly looks for processes that outlive the program.
 func TestStopsCleanly(t *testing.T) {
+	t.Parallel()
 	d := newDateline(t)
 	d.start("--demo")
 	d.ready()

@@ -63,7 +63,7 @@ func TestAReaderIsCounted(t *testing.T) {
 		_, _ = b.ReadFrom(answer.Body)
 		return strings.TrimSpace(b.String())
 	}
-	e2etest.Eventually(t, 30*time.Second, "the browser's view to be counted", func() bool { return count() == `{"page":"/flood","views":1}` })
+	e2etest.Eventually(t, 90*time.Second, "the browser's view to be counted", func() bool { return count() == `{"page":"/flood","views":1}` })
 
 	const address, agent = "203.0.113.177", "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0 Quetzalcoatl"
 	send := func(path, body string, headers ...string) int {

@@ -7,5 +7,5 @@ export default defineConfig({
   // it is published under.
   base: './',
   build: { target: 'es2022', assetsInlineLimit: 0, manifest: 'manifest.json', reportCompressedSize: false },
-  test: { environment: 'node', fileParallelism: false, testTimeout: 120_000, hookTimeout: 900_000 },
+  test: { environment: 'node', testTimeout: 120_000, hookTimeout: 900_000 },
 })

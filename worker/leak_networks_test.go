@@ -29,6 +29,7 @@ func refusals(text string) map[string]any {
 // An account at each of the nine networks goes through what can befall it, and
 // none of what the networks gave out, or were shown, is kept anywhere in clear.
 func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
+	t.Parallel()
 	n := openSecrets(t)
 	all := n.Everywhere()
 	networks := map[string]bool{}

@@ -119,6 +119,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 // ever given out may be found in Temporal's histories or store, in the logs or
 // in the database, in whatever encoding.
 func TestNoSecretIsFoundAnywhere(t *testing.T) {
+	t.Parallel()
 	n := openSecrets(t)
 	a := n.Allow("desk")
 	n.publish(post.Posted)

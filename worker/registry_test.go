@@ -109,8 +109,9 @@ func (p *publishing) wantPosted(made post.Post) {
 // Posts that were in flight on a killed worker are soon published by another:
 // nobody waits for a heartbeat timeout in Temporal.
 func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
+	t.Parallel()
 	p := openPublishing(t)
-	made := p.schedule(100 * time.Millisecond)
+	made := p.schedule(2 * time.Second)
 	p.Must(p.Store.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
 	p.give(made, "newsroom-2/4711")
 	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
@@ -124,8 +125,9 @@ func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 
 // A worker that is alive keeps what it has, however long that takes.
 func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
+	t.Parallel()
 	p := openPublishing(t)
-	made := p.schedule(100 * time.Millisecond)
+	made := p.schedule(2 * time.Second)
 	p.give(made, "newsroom-2/4711")
 	alive, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -146,8 +148,9 @@ func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
 
 // Temporal may believe that a worker has what never arrived there.
 func TestPostThatNeverArrivedAtItsWorkerIsHandedOutAnew(t *testing.T) {
+	t.Parallel()
 	p := openPublishing(t)
-	made := p.schedule(100 * time.Millisecond)
+	made := p.schedule(2 * time.Second)
 	w := p.worker()
 	p.give(made, w.registry.identity)
 	p.run(w)

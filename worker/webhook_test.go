@@ -167,6 +167,7 @@ func (o *outbox) deliveries(e webhook.Endpoint, status webhook.DeliveryStatus) [
 }
 
 func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
+	t.Parallel()
 	o, all, failures := newOutbox(t), newReceiver(t), newReceiver(t)
 	desk := o.Connect("desk")
 	before := o.publish(post.TargetPosted) // nobody asked for it yet
@@ -231,6 +232,7 @@ func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
 }
 
 func TestAFailedAttemptIsRepeatedUntilItIsDeadAndSentAgainWhenAsked(t *testing.T) {
+	t.Parallel()
 	o := newOutbox(t, 20*time.Millisecond, 30*time.Millisecond)
 	o.Connect("desk")
 	r := newReceiver(t, 500, 503, 500, 500, 404, 204)
@@ -290,6 +292,7 @@ func (k *known) count() int {
 // The process dies between writing a delivery and starting its workflow, or
 // Temporal comes back with an empty store.
 func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
+	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	o.Connect("desk")
 	e, _ := o.endpoint(r.URL)
@@ -336,6 +339,7 @@ func (o *outbox) try(e webhook.Endpoint) (webhook.Step, webhook.Delivery) {
 }
 
 func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
+	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t, 410)
 	e, _ := o.endpoint(r.URL)
 	waiting, err := o.Webhooks.Test(t.Context(), o.Owner, e.ID)
@@ -360,6 +364,7 @@ func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
 }
 
 func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
+	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t, 500)
 	e, _ := o.endpoint(r.URL)
 	o.try(e)
@@ -374,6 +379,7 @@ func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 }
 
 func TestRedirectsArePutDownAsFailures(t *testing.T) {
+	t.Parallel()
 	o, there := newOutbox(t), newReceiver(t)
 	for _, status := range []int{301, 302, 307, 308} {
 		r := newReceiver(t, status)
@@ -392,6 +398,7 @@ func TestRedirectsArePutDownAsFailures(t *testing.T) {
 }
 
 func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
+	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	e, _ := o.endpoint(r.URL)
 	strict, err := call.NewClient(nil)
@@ -409,6 +416,7 @@ func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
 }
 
 func TestAnOldSecretSignsAlongUntilItExpires(t *testing.T) {
+	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	e, first := o.endpoint(r.URL)
 	_, rotated, err := o.Webhooks.Rotate(t.Context(), o.Owner, e.ID)

@@ -32,6 +32,7 @@ import (
 
 // Readers were counted, and are not any more: nobody would run the flush.
 func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
+	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	if err := ensure(t.Context(), c, viewSchedules()); err != nil {
 		t.Fatal(err)
@@ -50,6 +51,7 @@ func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
 }
 
 func TestEnsureSchedules(t *testing.T) {
+	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	ensure := func() {
 		t.Helper()
@@ -221,6 +223,7 @@ func idly(log *slog.Logger) Deps {
 // A worker polls, runs the reconciler at once, signals what is missing, and
 // stops when it is told to.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
@@ -274,6 +277,7 @@ func TestRun(t *testing.T) {
 // Temporal may go away again before the schedules are made: the worker keeps running
 // and creates them later.
 func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T) {
+	t.Parallel()
 	var failures atomic.Int32
 	c := temporaltest.Dial(t, temporaltest.Start(t), func(o *client.Options) {
 		o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
@@ -307,6 +311,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 
 // A worker that is stopped before Temporal ever came up ends.
 func TestRunWithoutTemporal(t *testing.T) {
+	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)
 	if err != nil {

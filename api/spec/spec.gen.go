@@ -293,6 +293,27 @@ func (e ExtractionRequestedAction) Valid() bool {
 	}
 }
 
+// Defines values for FacebookOptionsKind.
+const (
+	FacebookOptionsKindPost  FacebookOptionsKind = "post"
+	FacebookOptionsKindReel  FacebookOptionsKind = "reel"
+	FacebookOptionsKindStory FacebookOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the FacebookOptionsKind enum.
+func (e FacebookOptionsKind) Valid() bool {
+	switch e {
+	case FacebookOptionsKindPost:
+		return true
+	case FacebookOptionsKindReel:
+		return true
+	case FacebookOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -311,6 +332,21 @@ func (e FitnessVerdict) Valid() bool {
 	case No:
 		return true
 	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HeartbeatType.
+const (
+	HeartbeatTypeHeartbeat HeartbeatType = "heartbeat"
+)
+
+// Valid indicates whether the value is a known member of the HeartbeatType enum.
+func (e HeartbeatType) Valid() bool {
+	switch e {
+	case HeartbeatTypeHeartbeat:
 		return true
 	default:
 		return false
@@ -1537,6 +1573,9 @@ type Account struct {
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
+	// Color Chosen by people.
+	Color *string `json:"color,omitempty"`
+
 	// ConnectedBy Who connected it last.
 	ConnectedBy *openapi_types.UUID `json:"connected_by,omitempty"`
 	CreatedAt   time.Time           `json:"created_at"`
@@ -1548,14 +1587,17 @@ type Account struct {
 	EndsAt *time.Time `json:"ends_at,omitempty"`
 
 	// ExpiresAt Of the token in use. One that renews is renewed before.
-	ExpiresAt     *time.Time         `json:"expires_at,omitempty"`
-	Handle        string             `json:"handle"`
-	Health        AccountHealth      `json:"health"`
-	Id            openapi_types.UUID `json:"id"`
-	Kind          AccountKind        `json:"kind"`
-	LastRenewedAt *time.Time         `json:"last_renewed_at,omitempty"`
-	Name          string             `json:"name"`
-	Network       string             `json:"network"`
+	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
+	Handle    string             `json:"handle"`
+	Health    AccountHealth      `json:"health"`
+	Id        openapi_types.UUID `json:"id"`
+	Kind      AccountKind        `json:"kind"`
+
+	// Label Chosen by people, in the place of name.
+	Label         *string    `json:"label,omitempty"`
+	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
+	Name          string     `json:"name"`
+	Network       string     `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -1602,7 +1644,12 @@ type AccountChoice struct {
 
 // AccountEdit defines model for AccountEdit.
 type AccountEdit struct {
-	Default *bool `json:"default,omitempty"`
+	// Color As of an account group; empty: none.
+	Color   *string `json:"color,omitempty"`
+	Default *bool   `json:"default,omitempty"`
+
+	// Label A name of your own for the account; empty: none.
+	Label *string `json:"label,omitempty"`
 
 	// Settings What is not named stays; an empty text takes a setting back.
 	Settings *map[string]string `json:"settings,omitempty"`
@@ -2303,6 +2350,55 @@ type DraftTime struct {
 	When *When `json:"when,omitempty"`
 }
 
+// Engagement defines model for Engagement.
+type Engagement struct {
+	// Days Days without views are omitted.
+	Days []EngagementDay    `json:"days"`
+	From openapi_types.Date `json:"from"`
+
+	// Page Missing for the whole site.
+	Page  *string            `json:"page,omitempty"`
+	To    openapi_types.Date `json:"to"`
+	Total EngagementCounts   `json:"total"`
+}
+
+// EngagementCounts defines model for EngagementCounts.
+type EngagementCounts struct {
+	// CompletionRate Share of these views scrolled to the end of the article, from 0 to 1.
+	CompletionRate float32 `json:"completion_rate"`
+
+	// Engaged Cumulative histogram: item i (from 0) counts the views engaged for at least 1800^(i/24) seconds; the first one counts all.
+	Engaged []int64 `json:"engaged"`
+
+	// MedianSeconds Median engaged time of these views.
+	MedianSeconds float32 `json:"median_seconds"`
+
+	// Scrolled Views scrolled to at least 25, 50, 75 and 100 %.
+	Scrolled []int64 `json:"scrolled"`
+
+	// Views Views that sent a heartbeat.
+	Views int64 `json:"views"`
+}
+
+// EngagementDay defines model for EngagementDay.
+type EngagementDay struct {
+	// CompletionRate Share of these views scrolled to the end of the article, from 0 to 1.
+	CompletionRate float32            `json:"completion_rate"`
+	Day            openapi_types.Date `json:"day"`
+
+	// Engaged Cumulative histogram: item i (from 0) counts the views engaged for at least 1800^(i/24) seconds; the first one counts all.
+	Engaged []int64 `json:"engaged"`
+
+	// MedianSeconds Median engaged time of these views.
+	MedianSeconds float32 `json:"median_seconds"`
+
+	// Scrolled Views scrolled to at least 25, 50, 75 and 100 %.
+	Scrolled []int64 `json:"scrolled"`
+
+	// Views Views that sent a heartbeat.
+	Views int64 `json:"views"`
+}
+
 // EngineStatus defines model for EngineStatus.
 type EngineStatus struct {
 	// Error Why it is not healthy.
@@ -2380,6 +2476,21 @@ type ExtractionUpdate struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
+type FacebookOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
+	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	Kind *FacebookOptionsKind `json:"kind,omitempty"`
+
+	// Link The page whose card is shown, in place of the first link of the text.
+	Link *string `json:"link,omitempty"`
+}
+
+// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+type FacebookOptionsKind string
+
 // FeedURLs defines model for FeedURLs.
 type FeedURLs struct {
 	Json string `json:"json"`
@@ -2400,6 +2511,13 @@ type FieldProblem struct {
 	Code    string `json:"code"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
+}
+
+// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+type FirstComment struct {
+	// AfterMinutes 0: right after the post.
+	AfterMinutes *int    `json:"after_minutes,omitempty"`
+	Content      *string `json:"content,omitempty"`
 }
 
 // FitnessReason defines model for FitnessReason.
@@ -2435,6 +2553,46 @@ type FunnelSteps struct {
 	Conversions int64 `json:"conversions"`
 	Views       int64 `json:"views"`
 }
+
+// Heartbeat defines model for Heartbeat.
+type Heartbeat struct {
+	// Engaged How many milliseconds the page was visible and focused and its reader active, so far. At most the time since the view and 30 minutes count.
+	Engaged *int64 `json:"engaged,omitempty"`
+
+	// Hidden The page is hidden or closed; the view is not being read anymore.
+	Hidden *bool `json:"hidden,omitempty"`
+
+	// Page As in the view.
+	Page *string `json:"page,omitempty"`
+
+	// Referrer Ignored.
+	Referrer *string `json:"referrer,omitempty"`
+
+	// Scroll Maximum scroll depth in percent of the article, so far.
+	Scroll *int `json:"scroll,omitempty"`
+
+	// Site The site's write key.
+	Site string         `json:"site"`
+	Type *HeartbeatType `json:"type,omitempty"`
+
+	// Url As in the view.
+	Url *string `json:"url,omitempty"`
+
+	// User As in the view.
+	User *string `json:"user,omitempty"`
+
+	// View The number that the view was sent with.
+	View string `json:"view"`
+
+	// Visitor As in the view.
+	Visitor *string `json:"visitor,omitempty"`
+
+	// Webdriver As in the view.
+	Webdriver *bool `json:"webdriver,omitempty"`
+}
+
+// HeartbeatType defines model for Heartbeat.Type.
+type HeartbeatType string
 
 // HitEvent defines model for HitEvent.
 type HitEvent struct {
@@ -2487,6 +2645,9 @@ type InstagramOptions struct {
 
 	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
 	CoverMillis *int `json:"cover_millis,omitempty"`
+
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
 	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 	Kind *InstagramOptionsKind `json:"kind,omitempty"`
@@ -2547,6 +2708,9 @@ type LinkList struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
 	// NoReshare The post cannot be reshared.
 	NoReshare *bool `json:"no_reshare,omitempty"`
 
@@ -3190,6 +3354,9 @@ type PageStats struct {
 // PageStatsList defines model for PageStatsList.
 type PageStatsList struct {
 	Pages []PageStats `json:"pages"`
+
+	// ReadingNow In live streams: how many views of the site are being read.
+	ReadingNow *int64 `json:"reading_now,omitempty"`
 }
 
 // PageUniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
@@ -3335,8 +3502,9 @@ type PostPreview struct {
 
 // PostSegment defines model for PostSegment.
 type PostSegment struct {
-	Attachments []openapi_types.UUID `json:"attachments"`
-	Content     string               `json:"content"`
+	AfterMinutes *int                 `json:"after_minutes,omitempty"`
+	Attachments  []openapi_types.UUID `json:"attachments"`
+	Content      string               `json:"content"`
 }
 
 // PostStats defines model for PostStats.
@@ -3505,6 +3673,12 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
+// ReadingNow defines model for ReadingNow.
+type ReadingNow struct {
+	// ReadingNow Views with a heartbeat in the last 75 seconds whose page is not hidden.
+	ReadingNow int64 `json:"reading_now"`
+}
+
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
@@ -3543,7 +3717,7 @@ type ReportPeriod struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow struct {
-	// Previous The metric in the compared period.
+	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
@@ -3851,8 +4025,10 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	Attachments *[]string `json:"attachments,omitempty"`
-	Content     string    `json:"content"`
+	// AfterMinutes How long after the segment before it is sent. A post that waits for a segment is being published and cannot be changed. 0: at once.
+	AfterMinutes *int      `json:"after_minutes,omitempty"`
+	Attachments  *[]string `json:"attachments,omitempty"`
+	Content      string    `json:"content"`
 }
 
 // SegmentPreview defines model for SegmentPreview.
@@ -4530,6 +4706,9 @@ type View struct {
 
 	// User Your id of the logged-in reader; only a hash of it is stored.
 	User *string `json:"user,omitempty"`
+
+	// View A random number that identifies the view in its heartbeats. It is forgotten after at most an hour.
+	View *string `json:"view,omitempty"`
 
 	// Visitor The site's visitor cookie; ignored by cookieless sites.
 	Visitor *string `json:"visitor,omitempty"`
@@ -5474,6 +5653,18 @@ type CreateSiteParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// EngagementParams defines parameters for Engagement.
+type EngagementParams struct {
+	// Page The page's name. Default: all pages of the site.
+	Page *string `form:"page,omitempty" json:"page,omitempty"`
+
+	// From The first day in the site's time zone. Default: 29 days before to.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The last day. Default: today.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // LiveViewsParams defines parameters for LiveViews.
 type LiveViewsParams struct {
 	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
@@ -6133,6 +6324,9 @@ type ServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(c *gin.Context, id SiteID)
+	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
+	// (GET /api/v1/sites/{id}/engagement)
+	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
@@ -6151,6 +6345,9 @@ type ServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
+	// ReadingNow Returns how many views of the site are being read now.
+	// (GET /api/v1/sites/{id}/reading)
+	ReadingNow(c *gin.Context, id CountedSite)
 	// SiteReport Reports on the readers of a site in a range of days.
 	// (GET /api/v1/sites/{id}/report)
 	SiteReport(c *gin.Context, id CountedSite, params SiteReportParams)
@@ -10563,6 +10760,58 @@ func (siw *ServerInterfaceWrapper) UpdateSite(c *gin.Context) {
 	siw.Handler.UpdateSite(c, id)
 }
 
+// Engagement operation middleware
+func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EngagementParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.Engagement(c, id, params)
+}
+
 // LiveViews operation middleware
 func (siw *ServerInterfaceWrapper) LiveViews(c *gin.Context) {
 
@@ -10801,6 +11050,31 @@ func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
 	}
 
 	siw.Handler.PageStats(c, id, params)
+}
+
+// ReadingNow operation middleware
+func (siw *ServerInterfaceWrapper) ReadingNow(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReadingNow(c, id)
 }
 
 // SiteReport operation middleware
@@ -11799,6 +12073,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/engagement", wrapper.Engagement)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/reading", wrapper.ReadingNow)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
@@ -17880,6 +18156,50 @@ func (response UpdateSitedefaultApplicationProblemPlusJSONResponse) VisitUpdateS
 	return err
 }
 
+type EngagementRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params EngagementParams
+}
+
+type EngagementResponseObject interface {
+	VisitEngagementResponse(w http.ResponseWriter) error
+}
+
+type Engagement200JSONResponse Engagement
+
+func (response Engagement200JSONResponse) VisitEngagementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EngagementdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EngagementdefaultApplicationProblemPlusJSONResponse) VisitEngagementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveViewsRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params LiveViewsParams
@@ -18159,6 +18479,49 @@ type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadingNowRequestObject struct {
+	Id CountedSite `json:"id"`
+}
+
+type ReadingNowResponseObject interface {
+	VisitReadingNowResponse(w http.ResponseWriter) error
+}
+
+type ReadingNow200JSONResponse ReadingNow
+
+func (response ReadingNow200JSONResponse) VisitReadingNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadingNowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReadingNowdefaultApplicationProblemPlusJSONResponse) VisitReadingNowResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -19931,6 +20294,9 @@ type StrictServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(ctx context.Context, request UpdateSiteRequestObject) (UpdateSiteResponseObject, error)
+	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
+	// (GET /api/v1/sites/{id}/engagement)
+	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
@@ -19949,6 +20315,9 @@ type StrictServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
+	// ReadingNow Returns how many views of the site are being read now.
+	// (GET /api/v1/sites/{id}/reading)
+	ReadingNow(ctx context.Context, request ReadingNowRequestObject) (ReadingNowResponseObject, error)
 	// SiteReport Reports on the readers of a site in a range of days.
 	// (GET /api/v1/sites/{id}/report)
 	SiteReport(ctx context.Context, request SiteReportRequestObject) (SiteReportResponseObject, error)
@@ -24187,6 +24556,33 @@ func (sh *strictHandler) UpdateSite(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// Engagement operation middleware
+func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params EngagementParams) {
+	var request EngagementRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Engagement(ctx, request.(EngagementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Engagement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EngagementResponseObject); ok {
+		if err := validResponse.VisitEngagementResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // LiveViews operation middleware
 func (sh *strictHandler) LiveViews(ctx *gin.Context, id CountedSite, params LiveViewsParams) {
 	var request LiveViewsRequestObject
@@ -24342,6 +24738,32 @@ func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params Page
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PageStatsResponseObject); ok {
 		if err := validResponse.VisitPageStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReadingNow operation middleware
+func (sh *strictHandler) ReadingNow(ctx *gin.Context, id CountedSite) {
+	var request ReadingNowRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadingNow(ctx, request.(ReadingNowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadingNow")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReadingNowResponseObject); ok {
+		if err := validResponse.VisitReadingNowResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

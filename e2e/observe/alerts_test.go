@@ -32,6 +32,7 @@ const faster = 60
 // for, in a real installation, and sees a real Prometheus raise the alert. While
 // all is well none is raised.
 func TestEveryAlertIsFiredByItsCause(t *testing.T) {
+	t.Parallel()
 	p := startPrometheus(t, true, faster)
 	n := openNewsroom(t)
 	api := n.api()
@@ -44,7 +45,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	for _, name := range []string{"desk", "flaky", "refused", "torn", "revoked", "ending"} {
 		accounts[name] = n.account(name)
 	}
-	n.awaitPost(n.schedule("All is well.", 2*time.Second, accounts["desk"]), "posted", 60*time.Second)
+	n.awaitPost(n.schedule("All is well.", 2*time.Second, accounts["desk"]), "posted", 90*time.Second)
 	key := n.site()
 	if status := n.hit(key, "/first"); status != http.StatusAccepted {
 		t.Fatalf("a hit is answered %d", status)

@@ -23,7 +23,7 @@ func program(t testing.TB) string {
 	t.Helper()
 	enginetest.NeedEngines(t)
 	path := filepath.Join(e2etest.OpenDir(t), "dateline")
-	if out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "../..").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
 	return path

@@ -19,6 +19,7 @@ import (
 // readers come and a site crawled, and asks a real Prometheus what every panel of
 // every dashboard asks it.
 func TestEveryPanelHasData(t *testing.T) {
+	t.Parallel()
 	p := startPrometheus(t, true, 1)
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Proxied: true, Traps: true})
 	e2etest.Must(t, err)

@@ -68,7 +68,7 @@ scrape_configs:
 	p.scrape("quick")
 	p.scrape("slow")
 	run(t, nil, path, "--config.file="+p.dir+"/prometheus.yml", "--storage.tsdb.path="+p.dir+"/data", "--web.listen-address="+strings.TrimPrefix(p.base, "http://"), "--log.level=warn")
-	e2etest.Eventually(t, 30*time.Second, "Prometheus to be ready", func() bool {
+	e2etest.Eventually(t, 90*time.Second, "Prometheus to be ready", func() bool {
 		answer, err := http.Get(p.base + "/-/ready")
 		if err != nil {
 			return false

@@ -118,6 +118,7 @@ func (c *collector) logsOf(trace string) (texts []string) {
 // call of the network, what is logged on the way bears its id, here and where
 // logs are sent, and no secret is in any of it.
 func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
+	t.Parallel()
 	c := &collector{spans: map[string]*tracev1.Span{}}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -133,12 +134,12 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	if answer.StatusCode >= 300 {
 		t.Fatalf("%d %s", answer.StatusCode, said)
 	}
-	up.awaitPost(up.schedule("Where does this go?", 2*time.Second), "posted", 60*time.Second)
+	up.awaitPost(up.schedule("Where does this go?", 2*time.Second), "posted", 90*time.Second)
 
 	host := strings.TrimPrefix(up.sandbox, "http://")
 	var names []string
 	var trace string
-	e2etest.Eventually(t, 30*time.Second, "a trace from the request to the network", func() bool {
+	e2etest.Eventually(t, 90*time.Second, "a trace from the request to the network", func() bool {
 		names, trace = c.line(host)
 		return trace != ""
 	})
@@ -150,7 +151,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	}
 
 	for _, text := range []string{"request", "publishing failed"} {
-		e2etest.Eventually(t, 20*time.Second, fmt.Sprintf("%q among the logs of the trace, sent", text), func() bool {
+		e2etest.Eventually(t, 90*time.Second, fmt.Sprintf("%q among the logs of the trace, sent", text), func() bool {
 			for _, l := range c.logsOf(trace) {
 				if l == text {
 					return true

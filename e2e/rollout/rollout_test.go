@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // again. Posts are scheduled and due all the time, many of them at the second
 // at which both versions run.
 func TestRollout(t *testing.T) {
+	t.Parallel()
 	one, two := stack.Build(t, "one", *from), stack.Build(t, "two", "")
 	s := stack.Open(t, stack.Engines{})
 	s.Setup(one)
@@ -121,6 +122,7 @@ func TestRollout(t *testing.T) {
 // A worker that is told to stop with posts in its hands says so and ends well;
 // another signal ends it at once.
 func TestASecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	program := stack.Build(t, "one", "")
 	s := stack.Open(t, stack.Engines{})
 	s.Setup(program)
@@ -139,6 +141,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 // A process that does not migrate says so at its start, instead of failing at
 // the first query.
 func TestWorker_RefusesADatabaseThatIsNotMigrated(t *testing.T) {
+	t.Parallel()
 	program := stack.Build(t, "one", "")
 	s := stack.Open(t, stack.Engines{})
 	for _, setting := range s.Env {

@@ -25,7 +25,7 @@ func BuildIn(t testing.TB, version, source string) string {
 	t.Helper()
 	enginetest.NeedEngines(t)
 	path := filepath.Join(e2etest.OpenDir(t), "dateline")
-	cmd := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", path, ".")
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w -X main.version="+version, "-o", path, ".")
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", version, err, out)

@@ -92,7 +92,7 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
 	}
-	return &api.Views{Reports: &report.Reporter{Store: p.store}, Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
+	return &api.Views{Reports: &report.Reporter{Store: p.store}, Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
 }
 
 // viewsActivities returns the activities of view counting, or nil if it is off.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 
 	"dateline/internal/news/article/eval"
+	"dateline/internal/news/article/score"
 )
 
 // eval measures the extraction on datasets with ground truth.
@@ -18,6 +20,12 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 	}
 	set, _ := p.flags("eval articles")
 	dir := set.String("data", "", "`folder` with one or more datasets (docs/how-to/evaluate-extraction.md)")
+	half := set.String("half", "", "only the sites of this `half`: inspect or held-out")
+	kind := set.String("type", "", "only pages of this `type`, such as article or forum")
+	baseline := set.Bool("baseline", true, "also measure go-trafilatura, which takes most of the time")
+	learned := set.Bool("learned", true, "also measure selectors learned from the other pages of a site")
+	worst := set.Int("worst", 0, "list the `n` worst pages of the inspected half")
+	report := set.String("report", "", "write an HTML `file` that shows the worst pages of the inspected half")
 	if err := p.parse(set, args[1:]); err != nil {
 		return err
 	}
@@ -25,90 +33,187 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: --data is required")
 		return errUsage
 	}
+	if h := score.Half(*half); h != "" && h != score.Inspect && h != score.HeldOut {
+		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: --half must be inspect or held-out")
+		return errUsage
+	}
 	sets, others, err := eval.FindDatasets(*dir)
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
-		_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it has no ground-truth.json\n", o)
+		_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it contains no dataset\n", o)
+	}
+	o := eval.Options{Half: score.Half(*half), Type: *kind, NoBaseline: !*baseline, NoLearned: !*learned, Worst: *worst}
+	if *report != "" {
+		o.Worst = max(o.Worst, reportPages)
 	}
 	all := eval.Result{Dataset: "all"}
 	for _, s := range sets {
-		r, err := eval.Evaluate(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+		r, err := eval.Evaluate(ctx, s, o, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
 		_, _ = fmt.Fprint(p.Stderr, "\n")
 		if err != nil {
 			return err
 		}
-		p.printTable(r)
-		all.Merge(r)
+		p.printTable(&r)
+		all.Merge(r, o.Worst)
 		if len(sets) == 1 {
 			all.Dataset = r.Dataset
-		} else if err := p.printJSON(r); err != nil {
+		} else if err := p.printJSON(&r); err != nil {
 			return err
 		}
 	}
 	if len(sets) > 1 {
-		p.printTable(all)
+		p.printTable(&all)
 	}
-	return p.printJSON(all)
+	for _, w := range all.Worst[:min(len(all.Worst), *worst)] {
+		_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset, w.Key, w.Type, w.URL)
+	}
+	if *report != "" {
+		if err := writeReport(*report, all.Worst); err != nil {
+			return err
+		}
+	}
+	return p.printJSON(&all)
 }
 
-// printTable prints a result as a table.
-func (p *Program) printTable(r eval.Result) {
-	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Dataset, r.Own.Body.Pages, "Dateline", "go-trafilatura")
-	row := func(name, own, baseline string) {
-		_, _ = fmt.Fprintf(p.Stdout, "  %-28s%10s%17s\n", name, own, baseline)
+// reportPages is the number of pages in a report.
+const reportPages = 100
+
+func writeReport(path string, pages []eval.Page) error {
+	f, err := os.Create(path) //nolint:gosec // the path is an argument of the command
+	if err != nil {
+		return err
 	}
-	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
-	share := func(s eval.Ratio) string {
-		if s.Total == 0 {
+	if err := eval.WriteReport(f, pages); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// printTable prints a result as tables: body and fields by half and type of page.
+func (p *Program) printTable(r *eval.Result) {
+	out := func(format string, args ...any) { _, _ = fmt.Fprintf(p.Stdout, format+"\n", args...) }
+	mean := func(m eval.Mean) string { return optional(m.Value()) }
+	ratio := func(m eval.Ratio) string { return optional(m.Value()) }
+	text := func(m *eval.Metrics) string {
+		if m.Strings.Found+m.Strings.Missed == 0 {
 			return "-"
 		}
-		return fmt.Sprintf("%d of %d", s.Right, s.Total)
+		return strconv.FormatFloat(m.Strings.F1(), 'f', 4, 64)
 	}
-	own, base := r.Own, r.Baseline
-	row("F1 of the body", number(own.Body.F1()), number(base.Body.F1()))
-	row("precision", number(own.Body.Precision()), number(base.Body.Precision()))
-	row("recall", number(own.Body.Recall()), number(base.Body.Recall()))
-	row("exact title", share(own.Title), share(base.Title))
-	row("exact authors", share(own.Author), share(base.Author))
-	row("publication date", share(own.Date), share(base.Date))
-	row("publication minute", share(own.Minute), "-")
-	row("pages without text", strconv.Itoa(own.Empty), strconv.Itoa(base.Empty))
-	row("pages per second and core", strconv.FormatFloat(own.PerSecond(), 'f', 1, 64), strconv.FormatFloat(base.PerSecond(), 'f', 1, 64))
-	if r.BaselineFilled > 0 {
-		_, _ = fmt.Fprintf(p.Stdout, "  %d pages are empty, but not with go-trafilatura\n", r.BaselineFilled)
+	shingles := func(m *eval.Metrics) string {
+		if m.Words.Count == 0 {
+			return "-"
+		}
+		return strconv.FormatFloat(m.Body.F1(), 'f', 4, 64)
 	}
-	_, _ = fmt.Fprintln(p.Stdout)
+	out("\n%s: Dateline / go-trafilatura", r.Dataset)
+	out("%-24s %5s  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %5s", "", "pages", "word F1", "shingle F1", "ROUGE-LSum", "strings", "title", "authors", "date", "section", "image", "empty")
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		name := "all"
+		if g.Half != "" {
+			name = string(g.Half) + " " + g.Type
+		}
+		own, base := &g.Own, &g.Baseline
+		out("%-24s %5d  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %2d/%d", name, own.Pages, mean(own.Words)+" / "+mean(base.Words), shingles(own)+" / "+shingles(base),
+			mean(own.Rouge)+" / "+mean(base.Rouge), text(own)+" / "+text(base), ratio(own.Title)+" / "+ratio(base.Title), ratio(own.Author)+" / "+ratio(base.Author),
+			ratio(own.Date)+" / "+ratio(base.Date), ratio(own.Section)+" / "+ratio(base.Section), ratio(own.Image)+" / "+ratio(base.Image), own.Empty, base.Empty)
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.Type == "" && g.Learned.Pages > 0 {
+			out("learned on the other pages of the site, %d pages %s: word F1 %s, ROUGE-LSum %s (generic %s, %s)", g.Learned.Pages, g.Half,
+				mean(g.Learned.Words), mean(g.Learned.Rouge), mean(g.LearnedGeneric.Words), mean(g.LearnedGeneric.Rouge))
+		}
+	}
+	all := r.All()
+	out("pages per second and core: %.1f / %.1f\n", all.Own.PerSecond(), all.Baseline.PerSecond())
 }
 
-// printJSON prints a result as JSON. Values without ground truth are null.
-func (p *Program) printJSON(r eval.Result) error {
-	round := func(f float64) float64 { return math.Round(f*1e4) / 1e4 }
-	rounded := func(s eval.Ratio) *float64 {
-		v := s.Value()
-		if v != nil {
-			*v = round(*v)
-		}
-		return v
+func optional(v *float64) string {
+	if v == nil {
+		return "-"
 	}
+	return strconv.FormatFloat(*v, 'f', 4, 64)
+}
+
+// evalFigures are the figures of a group as JSON. Values without ground truth are null.
+type evalFigures struct {
+	F1             float64  `json:"f1"`
+	BaselineF1     float64  `json:"baseline_f1"`
+	WordF1         *float64 `json:"word_f1"`
+	BaselineWordF1 *float64 `json:"baseline_word_f1"`
+	Rouge          *float64 `json:"rouge_lsum"`
+	BaselineRouge  *float64 `json:"baseline_rouge_lsum"`
+	Strings        *float64 `json:"strings"`
+	BaseStrings    *float64 `json:"baseline_strings"`
+	Title          *float64 `json:"title"`
+	Author         *float64 `json:"author"`
+	Date           *float64 `json:"date"`
+	Section        *float64 `json:"section"`
+	Image          *float64 `json:"image"`
+	BaselineTitle  *float64 `json:"baseline_title"`
+	BaselineAuthor *float64 `json:"baseline_author"`
+	BaselineDate   *float64 `json:"baseline_date"`
+	Minute         *float64 `json:"minute"`
+	Empty          int      `json:"empty"`
+	BaselineEmpty  int      `json:"baseline_empty"`
+	Learned        *float64 `json:"learned_rouge_lsum"`
+	LearnedGeneric *float64 `json:"learned_generic_rouge_lsum"`
+}
+
+func figuresOf(g *eval.Group) evalFigures {
+	own, base := &g.Own, &g.Baseline
+	text := func(m *eval.Metrics) *float64 {
+		if m.Strings.Found+m.Strings.Missed == 0 {
+			return nil
+		}
+		v := m.Strings.F1()
+		return rounded(&v)
+	}
+	return evalFigures{
+		F1: round4(own.Body.F1()), BaselineF1: round4(base.Body.F1()), WordF1: rounded(own.Words.Value()), BaselineWordF1: rounded(base.Words.Value()),
+		Rouge: rounded(own.Rouge.Value()), BaselineRouge: rounded(base.Rouge.Value()), Strings: text(own), BaseStrings: text(base),
+		Title: rounded(own.Title.Value()), Author: rounded(own.Author.Value()), Date: rounded(own.Date.Value()), Section: rounded(own.Section.Value()), Image: rounded(own.Image.Value()),
+		BaselineTitle: rounded(base.Title.Value()), BaselineAuthor: rounded(base.Author.Value()), BaselineDate: rounded(base.Date.Value()),
+		Minute: rounded(own.Minute.Value()), Empty: own.Empty, BaselineEmpty: base.Empty,
+		Learned: rounded(g.Learned.Rouge.Value()), LearnedGeneric: rounded(g.LearnedGeneric.Rouge.Value()),
+	}
+}
+
+func round4(f float64) float64 { return math.Round(f*1e4) / 1e4 }
+
+func rounded(v *float64) *float64 {
+	if v != nil {
+		*v = round4(*v)
+	}
+	return v
+}
+
+// printJSON prints a result as JSON.
+func (p *Program) printJSON(r *eval.Result) error {
+	type group struct {
+		Half  score.Half `json:"half"`
+		Type  string     `json:"type,omitempty"`
+		Pages int        `json:"pages"`
+		evalFigures
+	}
+	var groups []group
+	for i := range r.Groups {
+		if g := &r.Groups[i]; g.Half != "" {
+			groups = append(groups, group{g.Half, g.Type, g.Own.Pages, figuresOf(g)})
+		}
+	}
+	all := r.All()
 	return json.NewEncoder(p.Stdout).Encode(struct {
-		Set               string   `json:"set"`
-		Pages             int      `json:"pages"`
-		F1                float64  `json:"f1"`
-		BaselineF1        float64  `json:"baseline_f1"`
-		Title             *float64 `json:"title"`
-		Author            *float64 `json:"author"`
-		Date              *float64 `json:"date"`
-		BaselineTitle     *float64 `json:"baseline_title"`
-		BaselineAuthor    *float64 `json:"baseline_author"`
-		BaselineDate      *float64 `json:"baseline_date"`
-		Minute            *float64 `json:"minute"`
-		Empty             int      `json:"empty"`
-		BaselineFilled    int      `json:"empty_that_baseline_fills"`
-		PagesPerS         float64  `json:"pages_per_s"`
-		BaselinePagesPerS float64  `json:"baseline_pages_per_s"`
-	}{r.Dataset, r.Own.Body.Pages, round(r.Own.Body.F1()), round(r.Baseline.Body.F1()), rounded(r.Own.Title), rounded(r.Own.Author), rounded(r.Own.Date),
-		rounded(r.Baseline.Title), rounded(r.Baseline.Author), rounded(r.Baseline.Date), rounded(r.Own.Minute), r.Own.Empty, r.BaselineFilled,
-		round(r.Own.PerSecond()), round(r.Baseline.PerSecond())})
+		Set   string `json:"set"`
+		Pages int    `json:"pages"`
+		evalFigures
+		PagesPerS         float64 `json:"pages_per_s"`
+		BaselinePagesPerS float64 `json:"baseline_pages_per_s"`
+		Groups            []group `json:"groups"`
+	}{r.Dataset, all.Own.Pages, figuresOf(all), round4(all.Own.PerSecond()), round4(all.Baseline.PerSecond()), groups})
 }

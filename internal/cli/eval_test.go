@@ -76,7 +76,7 @@ func TestEvaluatingArticles(t *testing.T) {
 				t.Errorf("%s is %v", name, got[name])
 			}
 		}
-		if path == "" && !strings.Contains(out.String(), "skipped, because it has no ground-truth.json") {
+		if path == "" && !strings.Contains(out.String(), "skipped, because it contains no dataset") {
 			t.Errorf("got no message about the folder without ground truth: %s", out.String())
 		}
 	}

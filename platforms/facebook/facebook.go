@@ -30,10 +30,11 @@ type Options struct {
 	ClientSecret secret.Text `json:"-"`
 	Sandbox      string      `json:"-"` // base URL of the fake Facebook (sandbox); empty: none
 
-	Version   string `json:"version"`    // of the Graph API; default v25.0
-	WebHost   string `json:"web_host"`   // host of the dialog and of posts; default https://www.facebook.com
-	GraphHost string `json:"graph_host"` // default https://graph.facebook.com
-	VideoHost string `json:"video_host"` // default https://graph-video.facebook.com
+	Version    string `json:"version"`     // of the Graph API; default v25.0
+	WebHost    string `json:"web_host"`    // host of the dialog and of posts; default https://www.facebook.com
+	GraphHost  string `json:"graph_host"`  // default https://graph.facebook.com
+	VideoHost  string `json:"video_host"`  // default https://graph-video.facebook.com
+	UploadHost string `json:"upload_host"` // of reels and stories; default https://rupload.facebook.com
 
 	Characters        int   `json:"characters"`         // per post; default 63,206
 	CommentCharacters int   `json:"comment_characters"` // default 8,000
@@ -61,6 +62,7 @@ func (o *Options) setDefaults() {
 	o.Version = cmp.Or(o.Version, "v25.0")
 	o.WebHost = cmp.Or(o.WebHost, "https://www.facebook.com")
 	o.GraphHost = cmp.Or(o.GraphHost, "https://graph.facebook.com")
+	o.UploadHost = cmp.Or(o.UploadHost, "https://rupload.facebook.com")
 	o.VideoHost = cmp.Or(o.VideoHost, "https://graph-video.facebook.com")
 	o.Characters = cmp.Or(o.Characters, 63_206)
 	o.CommentCharacters = cmp.Or(o.CommentCharacters, 8000)

@@ -11,6 +11,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
@@ -75,7 +76,11 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, platformtest.Subject{
 		Network: f, Connector: f, Account: n.page, Fake: n.server, Client: n.client, Approve: n.approve,
 		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
-		Limits: limits, Counts: counts,
+		Limits: limits, Counts: counts, Options: optionCases(n.page.RemoteID),
+		NewVideo: func(t *testing.T) network.Media {
+			video, _ := graphtest.NewVideo(t, 2000)
+			return video
+		},
 		NoLanguage: true, NoPKCE: true, RejectsDuplicates: true, Resolution: time.Second, HidesMediaStatus: true,
 	})
 }

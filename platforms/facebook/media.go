@@ -27,6 +27,9 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
 			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 	}
+	if kind, ok := stagesReel(media); ok {
+		return f.stageReel(ctx, account, media, kind, data)
+	}
 	if rules.IsVideoOrAudio(media.MediaInfo) {
 		defer func() { _ = data.Close() }()
 		return f.stageVideo(ctx, account, media, data)
@@ -181,7 +184,7 @@ func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 func (f *Facebook) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	id, _, ok := videoOf(staged.RemoteID)
 	if !ok {
-		id = staged.RemoteID
+		id = strings.TrimPrefix(strings.TrimPrefix(staged.RemoteID, reelPrefix), storyPrefix)
 	}
 	var body struct {
 		ID string `json:"id"`

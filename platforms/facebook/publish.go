@@ -18,6 +18,10 @@ import (
 // finishes the upload of a video, which publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
 func (f *Facebook) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	options, _ := submission.Options.(PostOptions)
+	if kind := kindOf(options, len(submission.MediaIDs)); submission.ReplyTo == "" && kind != "" {
+		return f.publishReel(ctx, account, submission, kind)
+	}
 	if submission.ReplyTo == "" && len(submission.MediaIDs) == 1 {
 		if id, session, ok := videoOf(submission.MediaIDs[0]); ok {
 			return f.publishVideo(ctx, account, submission, id, session)
@@ -38,6 +42,8 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 			one, _ := json.Marshal(map[string]string{"media_fbid": id}) // marshaling strings cannot fail
 			form.Set("attached_media["+strconv.Itoa(i)+"]", string(one))
 		}
+	case options.Link != "":
+		form.Set("link", options.Link)
 	case account.Settings[settingCard] != "off":
 		if links := rules.Links(submission.Text); len(links) > 0 {
 			form.Set("link", links[0].Target)

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dateline/platforms/call"
@@ -75,6 +76,12 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The Page's id is not known. Reconnect the account."}
+	}
+	if kind := kindOf(submission.Options, len(submission.MediaIDs)); submission.ReplyTo == "" && kind != "" {
+		if video, ok := strings.CutPrefix(submission.MediaIDs[0], reelPrefix); ok && kind == kindReel {
+			return f.findVideo(ctx, account, video, window)
+		}
+		return f.findStory(ctx, account, submission, window)
 	}
 	path, replyTo := "/"+url.PathEscape(account.RemoteID)+"/published_posts", ""
 	query := url.Values{

@@ -57,7 +57,11 @@ func (f *Facebook) Check(content network.Content, limits network.Limits) []netwo
 		limits.MaxMedia = min(limits.MaxMedia, 1)
 		limits.MIMETypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	}
-	return rules.Check(title, content, limits, f.Count(content.Text, limits))
+	problems := rules.Check(title, content, limits, f.Count(content.Text, limits))
+	if options, ok := content.Options.(PostOptions); ok {
+		problems = append(problems, options.problems(content)...)
+	}
+	return problems
 }
 
 // Preview shows the text as in the feed, and which link gets a card.
@@ -70,6 +74,9 @@ func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Pr
 	p.FoldAt = rules.FoldOffset(content.Text, f.options.Fold, f.options.FoldLines)
 	if links := rules.Links(content.Text); len(links) > 0 && len(content.Media) == 0 {
 		p.Card = links[0].Target
+	}
+	if options, _ := content.Options.(PostOptions); options.Link != "" {
+		p.Card = options.Link
 	}
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) {

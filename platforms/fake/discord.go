@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -272,13 +273,19 @@ func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetw
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := []map[string]any{}
+	var found []*Post
 	for _, p := range s.state.byAccount[c.account.ID] {
-		if id, err := strconv.ParseUint(p.ID, 10, 64); err == nil && id > after && s.isListed(p) && len(list) < limit {
-			list = append(list, s.discordEntity(*p, c))
+		if id, err := strconv.ParseUint(p.ID, 10, 64); err == nil && id > after && s.isListed(p) {
+			found = append(found, p)
 		}
 	}
-	slices.Reverse(list)
+	slices.SortFunc(found, func(a, b *Post) int { // by id, also if the clock was changed meanwhile
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
+	list := []map[string]any{}
+	for _, p := range slices.Backward(found[:min(limit, len(found))]) {
+		list = append(list, s.discordEntity(*p, c))
+	}
 	writeJSON(w, http.StatusOK, list)
 }
 

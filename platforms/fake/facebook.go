@@ -13,10 +13,11 @@ func (s *Server) facebookNetwork() *fakeNetwork {
 	var f *fakeNetwork
 	f = newGraphNetwork("facebook", facebookPrefix, "/dialog/oauth", func(mux *http.ServeMux) {
 		mux.HandleFunc(facebookPrefix+"/{version}/{rest...}", s.routeFacebook(f))
+		mux.HandleFunc("POST "+facebookPrefix+"/video-upload/{upload}/{video}", s.graphAuthenticated(f, "pages_manage_posts", s.facebookReelUpload))
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/posts/{post}", s.facebookPage)
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/videos/{post}", s.facebookPage)
 	})
-	version := regexp.MustCompile(`^` + facebookPrefix + `/v[0-9]+\.[0-9]/`)
+	version := regexp.MustCompile(`^` + facebookPrefix + `/(video-upload/)?v[0-9]+\.[0-9]/`)
 	f.isAPI = func(path string) bool { return version.MatchString(path) && !strings.HasSuffix(path, "/dialog/oauth") }
 	return f
 }
@@ -54,6 +55,12 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 			call("pages_manage_posts", s.facebookOwn(node, s.facebookFeed), "feed")
 		case post && edge == "videos":
 			call("pages_manage_posts", s.facebookOwn(node, s.facebookVideo), "videos")
+		case post && (edge == "video_reels" || edge == "video_stories"):
+			call("pages_manage_posts", s.facebookOwn(node, s.facebookReel(edge)), "videos")
+		case post && edge == "photo_stories":
+			call("pages_manage_posts", s.facebookOwn(node, s.facebookPhotoStory), "feed")
+		case get && edge == "stories":
+			call("pages_read_engagement", s.facebookOwn(node, s.facebookStories))
 		case get && edge == "published_posts":
 			call("pages_read_engagement", s.facebookOwn(node, s.facebookPosts))
 		case post && edge == "comments":

@@ -216,6 +216,10 @@ func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller
 	defer s.mu.Unlock()
 	var session string
 	_, video := s.object("facebook", "video", node, &session)
+	if !video {
+		var upload facebookUpload
+		_, video = s.object("facebook", kindFacebookReel, node, &upload)
+	}
 	p, m := s.state.postByID[node], s.state.media[node]
 	switch {
 	case p != nil && (p.Deleted || p.Network != "facebook" || !s.isListed(p)):

@@ -54,6 +54,9 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 			Title: "Duplicate Status Update", UserMessage: "This status update is identical to the last one you posted. Try posting something different, or delete your previous update."})
 		return
 	}
+	if link != "" {
+		post.Options = map[string]any{"link": link}
+	}
 	number := s.state.nextID(s.now())
 	post.ID = c.account.ID + "_" + number
 	post.URL = base(r) + facebookPrefix + "/" + c.account.ID + "/posts/" + number
@@ -74,7 +77,7 @@ func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Pos
 // one. The caller must hold s.mu.
 func (s *Server) facebookIsRepeat(post Post) bool {
 	for _, p := range slices.Backward(s.state.byAccount[post.AccountID]) {
-		if p.ReplyTo == "" && !p.Deleted {
+		if p.ReplyTo == "" && !p.Deleted && p.Options["kind"] == nil {
 			return p.Text == post.Text && len(p.Media) == 0
 		}
 	}
@@ -135,7 +138,7 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 // facebookPosts lists the published posts of a Page.
 // https://developers.facebook.com/docs/graph-api/reference/page/published_posts
 func (s *Server) facebookPosts(w http.ResponseWriter, r *http.Request, c caller) {
-	s.facebookList(w, r, func(p *Post) bool { return p.AccountID == c.account.ID && p.ReplyTo == "" })
+	s.facebookList(w, r, func(p *Post) bool { return p.AccountID == c.account.ID && p.ReplyTo == "" && p.Options["kind"] == nil })
 }
 
 func (s *Server) facebookComments(w http.ResponseWriter, r *http.Request, _ caller, node string) {

@@ -26,6 +26,8 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "feed video", Options: `{"kind":"feed"}`, Video: true, Field: "options.kind", Code: "option_conflict"},
 		{Name: "image that is not in the feed", Options: `{"share_to_feed":false}`, Images: 1, Field: "options.share_to_feed", Code: "option_conflict"},
 		{Name: "cover of an image", Options: `{"cover_millis":500}`, Images: 1, Field: "options.cover_millis", Code: "option_conflict"},
+		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News"}}`, Images: 1},
+		{Name: "late first comment", Options: `{"first_comment":{"content":"Nguồn","after_minutes":1441}}`, Images: 1, Field: "options.first_comment.after_minutes", Code: "duration"},
 		{Name: "unknown kind", Options: `{"kind":"igtv"}`, Images: 1, Field: "options.kind", Code: "invalid_option"},
 	}
 }

@@ -15,11 +15,12 @@ import (
 // PostOptions are the options of a post.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 type PostOptions struct {
-	Kind          string   `json:"kind,omitempty"`          // feed, reel or story; empty: a reel for a single video, otherwise feed
-	ShareToFeed   *bool    `json:"share_to_feed,omitempty"` // of a reel; nil: true
-	CoverMillis   int      `json:"cover_millis,omitempty"`  // the frame of a reel that is its cover
-	Collaborators []string `json:"collaborators,omitempty"` // user names
-	LocationID    string   `json:"location_id,omitempty"`   // of a Page with coordinates
+	Kind          string                `json:"kind,omitempty"`          // feed, reel or story; empty: a reel for a single video, otherwise feed
+	ShareToFeed   *bool                 `json:"share_to_feed,omitempty"` // of a reel; nil: true
+	CoverMillis   int                   `json:"cover_millis,omitempty"`  // the frame of a reel that is its cover
+	Collaborators []string              `json:"collaborators,omitempty"` // user names
+	LocationID    string                `json:"location_id,omitempty"`   // of a Page with coordinates
+	FirstComment  *network.FirstComment `json:"first_comment,omitempty"`
 }
 
 var _ network.OptionParser = (*Instagram)(nil)
@@ -91,6 +92,10 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	}
 	if o.LocationID != "" && !numberID.MatchString(o.LocationID) {
 		c.Add("location_id", "invalid_option", "%q is not the id of a place's Facebook Page. It consists of digits.", o.LocationID)
+	}
+	c.FirstComment(o.FirstComment)
+	if o.FirstComment != nil && o.Kind == kindStory {
+		c.Conflict("first_comment", "A story has no comments. Remove the first comment.")
 	}
 	return c.Problems
 }

@@ -11,9 +11,10 @@ import (
 // PostOptions are the options of a post.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/posts-api
 type PostOptions struct {
-	Visibility string `json:"visibility,omitempty"` // public, connections or logged_in; empty: the account's setting
-	Poll       *Poll  `json:"poll,omitempty"`
-	NoReshare  bool   `json:"no_reshare,omitempty"`
+	Visibility   string                `json:"visibility,omitempty"` // public, connections or logged_in; empty: the account's setting
+	Poll         *Poll                 `json:"poll,omitempty"`
+	NoReshare    bool                  `json:"no_reshare,omitempty"`
+	FirstComment *network.FirstComment `json:"first_comment,omitempty"`
 }
 
 // Poll is a poll in place of attachments.
@@ -71,6 +72,7 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 			c.Conflict("poll", "LinkedIn needs a text with a poll. Write one.")
 		}
 	}
+	c.FirstComment(o.FirstComment)
 	return c.Problems
 }
 

@@ -3,6 +3,7 @@ package mastodon
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
@@ -47,6 +48,9 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c.OneOf("visibility", o.Visibility, "public", "unlisted", "private", "direct")
 	c.OneOf("quote_policy", o.QuotePolicy, "public", "followers", "nobody")
 	c.MaxRunes("content_warning", o.ContentWarning, 5000)
+	if o.Language != "" && (len(o.Language) < 2 || len(o.Language) > 3 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
+		c.Add("language", "invalid_option", "%q is not a language code. Use ISO 639, such as vi or en.", o.Language)
+	}
 	if (o.Visibility == "private" || o.Visibility == "direct") && (o.QuotePolicy == "public" || o.QuotePolicy == "followers") {
 		c.Conflict("quote_policy", "A %s post cannot be quoted on Mastodon. Choose nobody, or another visibility.", o.Visibility)
 	}

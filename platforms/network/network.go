@@ -135,6 +135,8 @@ type Media struct {
 	// URL returns an address at which the network can fetch the bytes for at
 	// least ttl; nil if there is none.
 	URL func(ctx context.Context, ttl time.Duration) (string, error)
+
+	Options PostOptions // of the post, for networks that upload by its kind; nil: none
 }
 
 // Staged is an attachment that was uploaded and is not part of a post yet.

@@ -20,6 +20,13 @@ type OptionParser interface {
 	ParseOptions(raw json.RawMessage) (PostOptions, []Violation)
 }
 
+// FirstComment is an option of networks whose replies are comments: a comment on
+// the post, which is a call of its own. Adapters declare it and get it as a reply.
+type FirstComment struct {
+	Content      string `json:"content"`
+	AfterMinutes int    `json:"after_minutes,omitempty"`
+}
+
 // PollLimits is what a network allows in a poll. The zero value allows none.
 type PollLimits struct {
 	MinChoices          int

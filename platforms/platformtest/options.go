@@ -128,6 +128,7 @@ func optionSubmission(t *testing.T, s Subject, c OptionCase, options network.Pos
 	plain := s
 	plain.NeedsMedia = false
 	sub := submission(t, plain, "Options: "+c.Name)
+	s.options = options
 	if c.NoText {
 		sub.Text = ""
 	}
@@ -136,6 +137,7 @@ func optionSubmission(t *testing.T, s Subject, c OptionCase, options network.Pos
 	}
 	if c.Video {
 		media := s.NewVideo(t)
+		media.Options = options
 		sub.MediaIDs, sub.Media = append(sub.MediaIDs, stage(t, s, media).RemoteID), append(sub.Media, media)
 	}
 	if c.Reply {

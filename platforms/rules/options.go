@@ -79,6 +79,21 @@ func (o *Options) HTTPS(field, address string) {
 	}
 }
 
+// maxCommentMinutes is post.MaxAfterMinutes.
+const maxCommentMinutes = 24 * 60
+
+// FirstComment checks a comment on the post itself. Its text is checked as a
+// reply's.
+func (o *Options) FirstComment(comment *network.FirstComment) {
+	switch {
+	case comment == nil:
+	case strings.TrimSpace(comment.Content) == "":
+		o.Add("first_comment.content", "required", "The first comment is empty. Write it or remove it.")
+	case comment.AfterMinutes < 0 || comment.AfterMinutes > maxCommentMinutes:
+		o.Add("first_comment.after_minutes", "duration", "The first comment can follow at most %d minutes after the post.", maxCommentMinutes)
+	}
+}
+
 // Poll checks a poll. minutes 0 is the network's default where limits name one.
 func (o *Options) Poll(question string, choices []string, minutes int, limits network.PollLimits) {
 	if limits.MaxChoices == 0 {

@@ -10,14 +10,15 @@ import { expect } from 'vitest'
 const root = new URL('../..', import.meta.url).pathname
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-function freePort(): Promise<number> {
-  return new Promise((done) => {
+/** Below the ports that the system gives to outgoing connections: one of those could take it before the program listens. */
+async function freePort(): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 22_000)
+  const free = await new Promise<boolean>((done) => {
     const server = createServer()
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
+    server.once('error', () => done(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)))
   })
+  return free ? port : freePort()
 }
 
 /** The real program with engines and a data directory of its own. */
@@ -155,7 +156,7 @@ export class Dashboard {
 
   static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Dashboard> {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', reducedMotion: 'reduce', ...options })
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(30_000)
     const dashboard = new Dashboard(context, await context.newPage(), d.api)
     dashboard.watch(d)
     return dashboard

@@ -31,13 +31,13 @@ export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width,
   await dashboard.close()
 }
 
-/** Scrolls to the end of a list sixty times: thousands of rows are loaded, and those in sight are drawn. */
+/** Scrolls to the end of a list until thousands of rows are loaded; those in sight are drawn. */
 export async function scrollsFar(page: Page, row: string): Promise<void> {
   await page.locator(row).first().waitFor()
   const drawn = await page.evaluate(async (row) => {
-    for (let i = 0; i < 60; i++) {
+    for (const end = Date.now() + 90_000; document.body.scrollHeight <= 100_000 && Date.now() < end; ) {
       scrollTo(0, document.body.scrollHeight)
-      await new Promise((done) => setTimeout(done, 100))
+      await new Promise((done) => setTimeout(done, 50))
     }
     return { rows: document.querySelectorAll(row).length, high: document.body.scrollHeight }
   }, row)

@@ -30,6 +30,7 @@ type Delta struct {
 	Dimensions   []DimensionDelta
 	Visits       []DimensionDelta // of the visits that started on the page, for the site
 	Filtered     []FilteredDelta
+	Engagement   []EngagementDelta
 	// Uniques are absolute numbers, not increments. Postgres stores the maximum.
 	Uniques []DayUniques
 	AllTime int64 // unique visitors of all time, see Uniques.AllTime
@@ -45,6 +46,12 @@ type HourDelta struct {
 
 // Day is a date on the site's calendar, in days since 1970-01-01.
 type Day int32
+
+// DayAt returns the day of an instant in a zone.
+func DayAt(t time.Time, zone *time.Location) Day { return siteTimeOf(t, zone).day }
+
+// DayOf is the inverse of Time.
+func DayOf(midnight time.Time) Day { return Day(midnight.Unix() / 86400) } //nolint:gosec // a day
 
 // Time returns midnight UTC of the day, as databases store dates.
 func (d Day) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
@@ -224,7 +231,7 @@ func (c *pageSummary) delta() (Delta, error) {
 	if err != nil {
 		return Delta{}, err
 	}
-	d := Delta{PageID: id, UniqueMethod: methodFor(c.method)}
+	d := Delta{PageID: id, UniqueMethod: methodFor(c.method), Engagement: c.engagement}
 	for _, h := range c.hours {
 		hour := HourDelta{Kind: kindFor(h.kind), Hour: time.Unix(h.quarters*quarterSeconds, 0).UTC(), Day: h.day, Count: h.count}
 		d.Hours = append(d.Hours, hour)

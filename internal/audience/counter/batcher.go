@@ -50,10 +50,11 @@ type Batcher struct {
 
 // countRequest is a queued hit.
 type countRequest struct {
-	ctx      context.Context //nolint:containedctx // of the caller, to drop abandoned hits
-	hit      Hit
-	filtered *FilteredHit // instead of hit
-	result   chan countResult
+	ctx       context.Context //nolint:containedctx // of the caller, to drop abandoned hits
+	hit       Hit
+	filtered  *FilteredHit // instead of hit
+	heartbeat *Heartbeat   // instead of hit
+	result    chan countResult
 }
 
 type countResult struct {
@@ -90,6 +91,17 @@ func (b *Batcher) CountFiltered(ctx context.Context, h FilteredHit) error {
 	w.filtered = &h
 	_, err := b.submit(ctx, w)
 	return err
+}
+
+// Heartbeat records a heartbeat and reports whether its view is known.
+func (b *Batcher) Heartbeat(ctx context.Context, h Heartbeat) (known bool, err error) {
+	if err := h.validate(); err != nil {
+		return false, err
+	}
+	w := b.newRequest(ctx)
+	w.heartbeat = &h
+	outcome, err := b.submit(ctx, w)
+	return outcome.Counted, err
 }
 
 // newRequest returns a request from the pool.
@@ -215,6 +227,8 @@ func (b *Batcher) sendBatch(batch []*countRequest) {
 			continue
 		case w.filtered != nil:
 			calls.addFiltered(w.filtered)
+		case w.heartbeat != nil:
+			calls.addHeartbeat(w.heartbeat)
 		default:
 			calls.add(&w.hit)
 		}

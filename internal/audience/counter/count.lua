@@ -6,7 +6,14 @@
 --   kind, n, the log entry of the n hits
 -- and, if the kind is e (page loads, for visits):
 --   epoch, previous, life, slot, window, fingerprints, octals: see below
--- and, unless the kind is f (filtered):
+-- and, if the kind is h (heartbeat):
+--   site         key prefix of the site
+--   epoch        the current epoch of views in progress
+--   midnight     when the day of the heartbeats began
+--   now
+--   views        n times 8 bytes: keys of the views
+--   levels       n times 3 characters: engaged level, scroll level, 1 if hidden
+-- and, unless the kind is f (filtered), e or h:
 --   method       letter of the method that counts unique visitors, or ''
 --   epoch        key prefix of the current dedup epoch
 --   previous     key prefix of the epoch before it
@@ -17,6 +24,9 @@
 --   fingerprints n times 4 bytes
 --   octals       n times 8 octal digits
 --   pageOf       n bytes: the index of each hit's page
+--   viewEpoch    the epoch of views in progress
+--   views        n times 8 bytes: keys of views that send heartbeats; or ''
+--   states       n times 6 digits: their first states
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
@@ -75,6 +85,113 @@ local function open(epoch, previous, life)
 end
 
 local out, log = {}, { KEYS[1] }
+
+-- Views in progress: a hash by site and epoch of 15 minutes. The value of a view
+-- is its second in the epoch * 125 + its engaged level (0 to 24) * 5 + its scroll
+-- level (0 to 4), or 'x' if its hit was a duplicate. A site's views beyond
+-- maxViews in an epoch are not measured.
+local viewEpoch, viewEpochs, maxViews, readingWindow = 900, 4, 250000, 75
+local logRatio = math.log(1800) / 24
+
+-- startViews stores the views of n hits, unless they are duplicates with a known
+-- view.
+local function startViews(prefix, epoch, n, pageOf, keys, views, states, flags)
+  local bySite = {}
+  for h = 1, n do
+    local site = sub(keys(byte(pageOf, h)), 6, 27)
+    local view, sets = sub(views, 8 * h - 7, 8 * h), bySite[site]
+    local key = sets and sets[1]
+    if not sets then
+      key = prefix .. site .. ';w' .. epoch
+      sets = { key, full = call('HLEN', key) >= maxViews }
+      bySite[site] = sets
+    end
+    if not sets.full then
+      if flags[h] ~= '-' then
+        sets[#sets + 1] = view
+        sets[#sets + 1] = sub(states, 6 * h - 5, 6 * h)
+      else
+        call('HSETNX', key, view, 'x')
+      end
+    end
+  end
+  for _, sets in pairs(bySite) do
+    if #sets > 1 then call('HSET', unpack(sets)) end
+    call('EXPIRE', sets[1], (viewEpochs + 1) * viewEpoch)
+  end
+end
+
+-- findViews returns the states of n views and their epochs.
+local function findViews(site, epoch, n, views)
+  local states, epochs, missing = {}, {}, {}
+  for h = 1, n do missing[h] = h end
+  for ago = 0, viewEpochs - 1 do
+    if #missing == 0 then break end
+    local names, rest = {}, {}
+    for k, h in ipairs(missing) do names[k] = sub(views, 8 * h - 7, 8 * h) end
+    for k, state in ipairs(call('HMGET', site .. ';w' .. (epoch - ago), unpack(names))) do
+      local h = missing[k]
+      if state then states[h], epochs[h] = state, epoch - ago else rest[#rest + 1] = h end
+    end
+    missing = rest
+  end
+  return states, epochs
+end
+
+-- countHeartbeats applies n heartbeats. It returns their flags, or nothing if no
+-- view made progress.
+local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
+  local states, epochs = findViews(site, epoch, n, views)
+  local changed, flags, any = {}, {}, false
+  local reading, hidden = { site .. ';reading' }, { site .. ';reading' }
+  for h = 1, n do
+    local view, key = sub(views, 8 * h - 7, 8 * h), epochs[h]
+    flags[h] = '-----'
+    out[#out + 1] = key and 1 or 0
+    if key then
+      if sub(levels, 3 * h, 3 * h) == '1' then
+        hidden[#hidden + 1] = view
+      else
+        reading[#reading + 1] = now
+        reading[#reading + 1] = view
+      end
+      local sets = changed[key]
+      local state = tonumber(sets and sets[view] or states[h])
+      if state then
+        local engaged, scrolled, second = math.floor(state / 5) % 25, state % 5, math.floor(state / 125)
+        local start = key * viewEpoch + second
+        -- Not longer than since the view, give or take the network's delay.
+        local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
+        local e, s = math.min(byte(levels, 3 * h - 2) - 48, most, 24), byte(levels, 3 * h - 1) - 48
+        e, s = math.max(e, engaged), math.max(s, scrolled)
+        if e > engaged or s > scrolled then
+          if not sets then
+            sets = {}
+            changed[key] = sets
+          end
+          sets[view] = string.format('%06d', second * 125 + e * 5 + s)
+          flags[h] = string.char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
+          any = true
+        end
+      end
+    end
+  end
+  for of, sets in pairs(changed) do
+    local args = { site .. ';w' .. of }
+    for view, state in pairs(sets) do
+      args[#args + 1] = view
+      args[#args + 1] = state
+    end
+    call('HSET', unpack(args))
+  end
+  if #hidden > 1 then call('ZREM', unpack(hidden)) end
+  if #reading > 1 then
+    call('ZADD', unpack(reading))
+    call('ZREMRANGEBYSCORE', reading[1], '-inf', now - readingWindow)
+    call('EXPIRE', reading[1], readingWindow + 5)
+  end
+  return any and table.concat(flags)
+end
 
 -- fetchHashes reads the fields of n hits from each hash.
 local function fetchHashes(hashes, digits, n)
@@ -155,6 +272,13 @@ while i <= last do
     for _ = 1, n do out[#out + 1] = 1 end
     log[#log + 1] = string.rep('0', n)
     log[#log + 1] = hits
+  elseif kind == 'h' then
+    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), n, ARGV[i + 4], ARGV[i + 5])
+    if flags then
+      log[#log + 1] = flags
+      log[#log + 1] = hits
+    end
+    i = i + 6
   elseif kind == 'e' then
     local epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 6)
     i = i + 7
@@ -164,8 +288,8 @@ while i <= last do
       log[#log + 1] = hits
     end
   else
-    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, pageOf, m = unpack(ARGV, i, i + 13)
-    local pages = i + 13 -- the first page's hash comes next
+    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, pageOf, of, views, states, m = unpack(ARGV, i, i + 16)
+    local pages = i + 16 -- the first page's hash comes next
     local visitors = pages + tonumber(m)
     local storesVisitors = method == 'S' or method == 'P' or method == 'B'
     i = visitors + 1 + (storesVisitors and n or 0)
@@ -248,6 +372,9 @@ while i <= last do
       added[page] = (total - counted) * 4
     end
     for h = 1, n do out[from + h] = out[from + h] + added[byte(pageOf, h)] end
+    if views ~= '' then
+      startViews(sub(KEYS[1], 1, 5), of, n, pageOf, function(page) return ARGV[pages + page] end, views, states, flags)
+    end
     if any then
       local sets, longest = { epoch .. #digits }, 0
       for field, value in pairs(changed) do

@@ -90,6 +90,9 @@ type Hit struct {
 	Browser, OS               string
 	Channel, Source, Campaign string
 	From                      string // the page of the same site that linked to this one
+	// View is a random number that identifies the view in its heartbeats; "" if it
+	// sends none.
+	View string
 }
 
 // Outcome is the result of counting a hit.

@@ -20,11 +20,15 @@ type groupKey struct {
 	epoch       int64
 	slot        int64
 	window      int64
+	viewEpoch   int64     // in which the views of these hits began, if they send heartbeats
+	site        uuid.UUID // of heartbeats
+	midnight    int64     // of heartbeats: when their day began
 }
 
 const (
-	filtered = 'f' // letter of filtered hits
-	noMethod = '-' // letter of their unique counting method
+	filtered  = 'f' // letter of filtered hits
+	heartbeat = 'h' // letter of heartbeats
+	noMethod  = '-' // letter of their unique counting method
 )
 
 // tracksVisitors reports whether the script stores individual visitors of these
@@ -45,7 +49,8 @@ type hitBatch struct {
 
 // shardCall is a script call that is being built.
 type shardCall struct {
-	tag     string // of the shard that stores the dedup epochs
+	shard   int    // that stores the dedup epochs and the views in progress
+	tag     string // of the shard
 	needsID bool   // a resend would not be recognized as a duplicate
 	groups  []*hitGroup
 	hits    int
@@ -57,6 +62,8 @@ type hitGroup struct {
 	log  logEncoder
 	// Script arguments of the hits.
 	fingerprints, octalHashes, pageIndexes []byte
+	views, states                          []byte // keys and first states of views that send heartbeats
+	heartbeats                             []byte
 	visitors                               []any
 }
 
@@ -100,6 +107,10 @@ func (b *hitBatch) add(h *Hit) {
 	if h.Site.Window > 0 {
 		s.window = (int64(h.Site.Window/time.Second) + slots - 1) / slots
 	}
+	hasHeartbeats := h.View != "" && h.Kind == View
+	if hasHeartbeats {
+		s.viewEpoch = m.unix / viewEpochLength
+	}
 	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
 	call := b.callFor(shard)
@@ -110,6 +121,10 @@ func (b *hitBatch) add(h *Hit) {
 	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most maxHitsPerCall
 	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
 	g.octalHashes = appendOctal(g.octalHashes, by)
+	if hasHeartbeats {
+		g.views = appendViewKey(g.views, sum, h.View)
+		g.states = appendViewState(g.states, m.unix)
+	}
 	r := record{unix: m.unix}
 	if h.Kind == View {
 		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device), normalizeReferrer(h.Referrer), h.Visitor.Hash
@@ -176,7 +191,7 @@ func (b *hitBatch) callFor(shard int) *shardCall {
 	}
 	call := b.open[at]
 	if call == nil || call.hits == maxHitsPerCall {
-		call = &shardCall{tag: tag(at)}
+		call = &shardCall{shard: at, tag: tag(at)}
 		b.open[at] = call
 		b.calls = append(b.calls, call)
 	}
@@ -210,8 +225,8 @@ func epochLengthFor(window time.Duration) int64 {
 	return (seconds + slotsPerEpoch - 1) / slotsPerEpoch * slotsPerEpoch
 }
 
-func (c *shardCall) args() []any {
-	args := make([]any, 0, 1+17*len(c.groups)+2*c.hits)
+func (c *shardCall) args(now time.Time) []any {
+	args := make([]any, 0, 1+20*len(c.groups)+2*c.hits)
 	id := ""
 	if c.needsID {
 		id = c.tag + "reply:" + uuid.NewString()
@@ -221,6 +236,10 @@ func (c *shardCall) args() []any {
 		s := g.key
 		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.recordHeader))
 		if s.kind == filtered {
+			continue
+		}
+		if s.kind == heartbeat {
+			args = append(args, siteKey(c.shard, s.site), s.viewEpoch, s.midnight, now.Unix(), g.views, g.heartbeats)
 			continue
 		}
 		if s.kind == Entry.letter() {
@@ -234,7 +253,7 @@ func (c *shardCall) args() []any {
 		}
 		// An epoch is needed until the next one ends.
 		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
-			g.fingerprints, g.octalHashes, g.pageIndexes, len(g.log.pages))
+			g.fingerprints, g.octalHashes, g.pageIndexes, s.viewEpoch, g.views, g.states, len(g.log.pages))
 		for _, page := range g.log.pages {
 			args = append(args, page.hash)
 		}
@@ -253,7 +272,7 @@ func (c *shardCall) epochKey(s groupKey, offset int64) string {
 func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 	calls := make([]scriptCall, len(b.calls))
 	for i, call := range b.calls {
-		calls[i] = scriptCall{call.tag + "log", call.args()}
+		calls[i] = scriptCall{call.tag + "log", call.args(b.now)}
 	}
 	cmds, err := b.counter.runScripts(ctx, b.counter.countScript, calls)
 	if err != nil {

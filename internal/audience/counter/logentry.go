@@ -21,8 +21,8 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
-	kind     byte // a Kind's letter, or filtered
-	method   byte // of the site; noMethod for filtered hits; firstHour plus the hour of the day for page loads
+	kind     byte // a Kind's letter, filtered or heartbeat
+	method   byte // of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day for page loads
 	quarters int64
 	day      Day
 }
@@ -39,7 +39,8 @@ type record struct {
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
-	secondAfter                int // from the flags of a page load: minutes since the visit's start; -1: it is the start
+	secondAfter                int      // from the flags of a page load: minutes since the visit's start; -1: it is the start
+	progress                   progress // of a heartbeat, from the flags
 }
 
 // firstHour is the method in the header of page loads of the hour from midnight.
@@ -154,10 +155,10 @@ func newLogDecoder(s string) (logDecoder, error) {
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	isFiltered := l.kind == filtered && l.method == noMethod
+	isUncounted := (l.kind == filtered || l.kind == heartbeat) && l.method == noMethod
 	isCounted := strings.IndexByte(hitLetters, l.kind) >= 0 && methodFor(l.method) != ""
 	isLoad := l.kind == Entry.letter() && l.method >= firstHour && l.method < firstHour+24
-	if l.failed || !isFiltered && !isCounted && !isLoad || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	if l.failed || !isUncounted && !isCounted && !isLoad || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil
@@ -204,10 +205,16 @@ const (
 // byte of records is a letter in lower case, so that they differ from flags.
 const secondFlags = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_"
 
+// lastFlag is the largest flag.
+const lastFlag = '_'
+
 // isFlag reports whether a flag can belong to a hit of the kind.
 func isFlag(kind, flag byte) bool {
 	if kind == Entry.letter() {
 		return flag == flagDuplicate || flag == flagStart || strings.IndexByte(secondFlags, flag) >= 0
+	}
+	if kind == heartbeat {
+		return flag == flagDuplicate || flag >= '0' && flag <= '0'+EngagedBuckets
 	}
 	return flag == flagDuplicate || flag >= '0' && flag <= '3'
 }
@@ -227,22 +234,34 @@ func (cs *summaries) addLog(flags, text string) error {
 	if err != nil {
 		return err
 	}
-	if l.hits != int64(len(flags)) {
+	width := 1
+	if l.kind == heartbeat {
+		width = progressLength
+	}
+	if l.hits*int64(width) != int64(len(flags)) {
 		return errLogEntry
 	}
 	cs.records = cs.records[:0]
-	for i := range len(flags) {
+	for i := 0; i < len(flags); i += width {
 		page, r, err := l.next()
 		if err != nil {
 			return err
 		}
-		if !isFlag(l.kind, flags[i]) {
+		switch {
+		case !isFlag(l.kind, flags[i]):
 			return errLogEntry
-		}
-		r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
-		r.secondAfter = int(flags[i]) - flagSecond
-		if flags[i] == flagStart {
-			r.secondAfter = -1
+		case flags[i] == flagDuplicate:
+			page = -1
+		case l.kind == heartbeat:
+			if err := r.progress.parse(flags[i : i+width]); err != nil {
+				return err
+			}
+		default:
+			r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
+			r.secondAfter = int(flags[i]) - flagSecond
+			if flags[i] == flagStart {
+				r.secondAfter = -1
+			}
 		}
 		cs.records = append(cs.records, pageRecord{page, r})
 	}
@@ -250,8 +269,8 @@ func (cs *summaries) addLog(flags, text string) error {
 		return errLogEntry
 	}
 	touched := make([]*pageSummary, len(l.pages))
-	for i, one := range cs.records {
-		if flags[i] == flagDuplicate {
+	for _, one := range cs.records {
+		if one.page < 0 {
 			continue
 		}
 		if touched[one.page] == nil {
@@ -265,7 +284,7 @@ func (cs *summaries) addLog(flags, text string) error {
 	return nil
 }
 
-// pageRecord is a record and the index of its page.
+// pageRecord is a record and the index of its page; -1 if it did not count.
 type pageRecord struct {
 	page int
 	record

@@ -46,7 +46,7 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[stri
 	counted, duplicates = map[string]int{}, map[string]int{}
 	for _, call := range b.calls {
 		for _, g := range call.groups {
-			if g.key.kind == filtered || g.key.kind == Entry.letter() {
+			if k := g.key.kind; k == filtered || k == heartbeat || k == Entry.letter() {
 				continue
 			}
 			kind := string(kindFor(g.key.kind))

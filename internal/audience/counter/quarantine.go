@@ -243,7 +243,8 @@ func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *Qu
 	}
 }
 
-// isFlags reports whether a line of the log contains the flags of hits.
+// isFlags reports whether a line of the log contains the flags of hits or
+// heartbeats.
 func isFlags(line string) bool {
-	return line != "" && strings.Trim(line, "-0123"+secondFlags) == ""
+	return line != "" && !strings.ContainsFunc(line, func(r rune) bool { return r != flagDuplicate && (r < '0' || r > lastFlag) })
 }

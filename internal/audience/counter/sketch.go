@@ -152,7 +152,7 @@ func (s *Sketch) appendSparse(b []byte) (_ []byte, ok bool) {
 				return nil, false
 			case value > 0:
 				run := min(n, maxValueRun)
-				b, n = append(b, sparseValueFlag|(value-1)<<2|byte(run-1)), n-run
+				b, n = append(b, sparseValueFlag|(value-1)<<2|byte(run-1)), n-run //nolint:gosec // at most 3
 			case n <= maxShortZeroRun:
 				b, n = append(b, byte(n-1)), 0
 			default:

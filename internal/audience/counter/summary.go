@@ -18,6 +18,7 @@ type pageSummary struct {
 	minutes     []minuteCount    // for rankings; not part of a delta
 	newVisitors int64            // visitors with their first view of the day; not part of a delta
 	dayVisitors []dayVisitors    // not part of a delta
+	engagement  []EngagementDelta
 }
 
 type hourCount struct {
@@ -115,6 +116,10 @@ func (c *pageSummary) addVisitor(day Day, visitor uint64) {
 func (c *pageSummary) addRecord(h recordHeader, r record) {
 	if h.kind == filtered {
 		c.addValue(filtered, h.day, r.reason, 1)
+		return
+	}
+	if h.kind == heartbeat {
+		r.progress.addTo(c.engagementOf(h.day - r.progress.daysAgo))
 		return
 	}
 	if h.kind == Entry.letter() {
@@ -228,6 +233,13 @@ func encodeSummaries(list []*pageSummary, all bool) []byte {
 			b = appendText(b, v.value)
 			b = appendNumbers(b, v.count)
 		}
+		b = binary.AppendUvarint(b, uint64(len(c.engagement)))
+		for i := range c.engagement {
+			e := &c.engagement[i]
+			b = appendNumbers(b, int64(e.Day))
+			b = appendNumbers(b, e.Engaged[:]...)
+			b = appendNumbers(b, e.Scrolled[:]...)
+		}
 		if !all {
 			b = appendNumbers(b, 0, 0, 0)
 			continue
@@ -304,6 +316,19 @@ func (c *pageSummary) decode(d *decoder) error {
 			return errSummary
 		}
 		c.addValue(letter, day, d.text(), d.number())
+	}
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		day := d.date()
+		if !isPlausible(day, int64(day)*86400) {
+			return errSummary
+		}
+		e := c.engagementOf(day)
+		for i := range e.Engaged {
+			e.Engaged[i] += d.number()
+		}
+		for i := range e.Scrolled {
+			e.Scrolled[i] += d.number()
+		}
 	}
 	c.newVisitors += d.number()
 	for n := d.number(); n > 0 && !d.failed; n-- {

@@ -108,7 +108,8 @@ func (f *Flusher) pagesFrom(ctx context.Context, from counter.PageID, c *Check) 
 		}
 		pages = append(pages, more...)
 		if len(more) < checkChunkSize {
-			return pages, nil // the next check starts over
+			c.Next = counter.PageID{} // the next check starts over
+			return pages, nil
 		}
 		after = more[len(more)-1]
 		c.Next = after

@@ -47,8 +47,14 @@ func TestErase_Site(t *testing.T) {
 			t.Errorf("%s still has %+v and %d", page, s, r.stored(page))
 		}
 	}
+	if n := r.number("select (select count(*) from site_engagement where site_id = $1) + (select count(*) from view_engagement e where not exists (select 1 from view_pages p where p.id = e.page_id))", r.site.ID); n != 0 {
+		t.Errorf("%d rows of engagement are left", n)
+	}
 	for keys := r.redis.Scan(t.Context(), 0, "*post 3*", 1000).Iterator(); keys.Next(t.Context()); {
 		t.Errorf("the key %q is left", keys.Val())
+	}
+	if known, err := r.counter.Heartbeats(t.Context(), []counter.Heartbeat{{Site: r.site, Page: "post 1", View: "view 4", At: time.Now()}}); err != nil || known != 0 {
+		t.Errorf("an erased view still has heartbeats; %v", err)
 	}
 	r.site, r.want = other, map[string]int64{"post 0": 3}
 	if r.shown("post 0").Views != 3 || r.stored("post 0") != 3 {

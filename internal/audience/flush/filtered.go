@@ -21,10 +21,17 @@ type FilteredReader struct {
 	}
 }
 
-// Counts reads counts from Redis, and filtered hits from the database as well.
+// Counts reads counts from Redis, filtered hits from the database as well, and
+// engagement from the database.
 type Counts struct {
 	*counter.Counter
 	FilteredReader
+	EngagementReader
+}
+
+// EngagementReader reads the engagement of a page's or a site's views by day.
+type EngagementReader interface {
+	Engagement(ctx context.Context, page counter.PageID, from, to counter.Day) ([]counter.EngagementDelta, error)
 }
 
 // maxFilteredReads is the maximum number of reads when a batch is taken in

@@ -54,6 +54,7 @@ type Seeder interface {
 // Eraser deletes counts and visitors.
 type Eraser interface {
 	ErasePage(ctx context.Context, page counter.PageID) error
+	EraseViewsInProgress(ctx context.Context, site uuid.UUID) error
 	EraseSiteVisitors(ctx context.Context, site uuid.UUID) error
 	EraseVisitor(ctx context.Context, page counter.PageID, v counter.Visitor) (removed int64, err error)
 }

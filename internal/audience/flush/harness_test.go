@@ -60,15 +60,22 @@ func (r *fixture) must(err error) {
 	}
 }
 
-// read counts views by readers who were never here before.
+// view counts views by readers who were never here before, each with a heartbeat.
 func (r *fixture) view(page string, n int) {
 	r.t.Helper()
-	hits := make([]counter.Hit, n)
+	hits, beats := make([]counter.Hit, n), make([]counter.Heartbeat, n)
 	for i := range hits {
-		hits[i] = counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: r.visitors.Add(1) * 0x9e3779b97f4a7c15}, At: time.Now(), Country: "VN"}
+		reader := r.visitors.Add(1)
+		view := fmt.Sprint("view ", reader)
+		hits[i] = counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: reader * 0x9e3779b97f4a7c15}, At: time.Now(), Country: "VN", View: view}
+		beats[i] = counter.Heartbeat{Site: r.site, Page: page, View: view, Engaged: time.Second, Scroll: 50, At: time.Now()}
 	}
 	_, err := r.counter.Count(r.t.Context(), hits)
 	r.must(err)
+	known, err := r.counter.Heartbeats(r.t.Context(), beats)
+	if r.must(err); known != n {
+		r.t.Errorf("%d views have a heartbeat, want %d", known, n)
+	}
 	r.want[page] += int64(n)
 }
 
@@ -127,7 +134,8 @@ func (r *fixture) expectConsistent(when string) {
 		}
 	}
 	for _, sql := range []string{"select coalesce(sum(count), 0) from view_hours where kind = 'view'", "select coalesce(sum(count), 0) from view_dimensions where dimension = 'country'",
-		"select coalesce(sum(funnel), 0) from view_hours", "select coalesce(sum(counts), 0) from view_batches"} {
+		"select coalesce(sum(funnel), 0) from view_hours", "select coalesce(sum(engaged[1]), 0) from view_engagement",
+		"select coalesce(sum(engaged[1]), 0) from site_engagement", "select coalesce(sum(scrolled[2]), 0) from site_engagement", "select coalesce(sum(counts), 0) from view_batches"} {
 		if got := r.number(sql); got != sum {
 			r.t.Errorf("%s: %s: %d, want %d", when, sql, got, sum)
 		}

@@ -154,6 +154,11 @@ func (f *Flusher) erase(ctx context.Context, heartbeat func(), done *Result) err
 }
 
 func (f *Flusher) erasePages(ctx context.Context, e Erasure, heartbeat func()) (removed int64, err error) {
+	if !e.SingleVisitor {
+		if err := f.Counter.EraseViewsInProgress(ctx, e.Site); err != nil {
+			return 0, err
+		}
+	}
 	for after := ""; ; {
 		pages, err := f.Store.ViewSitePages(ctx, e.Site, after, erasePageBatch)
 		if err != nil {

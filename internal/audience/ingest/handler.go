@@ -27,6 +27,7 @@ import (
 type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
 	CountFiltered(ctx context.Context, h counter.FilteredHit) error
+	Heartbeat(ctx context.Context, h counter.Heartbeat) (known bool, err error)
 }
 
 // BulkCounter counts many hits at once and reads counts.
@@ -81,6 +82,7 @@ type hit struct {
 	page     string
 	url      string // of the page, with the parameters that its name lacks
 	referrer string
+	view     string
 	at       time.Time
 	traits   visitor.Traits
 }
@@ -156,7 +158,7 @@ func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 	}
 	agent := h.traits.UserAgent
 	counted := counter.Hit{Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
-		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(agent), Referrer: in.Referrers.Resolve(h.referrer, agent, h.site.Owns)}
+		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(agent), Referrer: in.Referrers.Resolve(h.referrer, agent, h.site.Owns), View: h.view}
 	if h.kind == counter.View {
 		arrival := in.Referrers.Arrival(h.url, h.referrer, agent, h.site.Owns)
 		counted.Channel, counted.Source, counted.Campaign = string(arrival.Channel), arrival.Source, arrival.Campaign

@@ -29,6 +29,7 @@ type message struct {
 	Visitor   string `json:"visitor"`   // the site's visitor cookie
 	User      string `json:"user"`      // the site's id of the logged-in reader
 	Webdriver bool   `json:"webdriver"` // the browser is automated
+	View      string `json:"view"`      // a random number that identifies the view in its heartbeats
 }
 
 // handleView serves POST /v1/view.
@@ -88,7 +89,7 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 
 // readHit parses a JSON body of any content type: sendBeacon sends it as
 // text/plain to avoid a CORS preflight.
-func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
+func readHit(w http.ResponseWriter, r *http.Request, into any) bool {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
 	case "application/json", "text/plain", "":
@@ -194,10 +195,11 @@ func hostOf(address string) string {
 const (
 	maxNameBytes     = 200 // of a visitor or user id
 	maxReferrerBytes = 4000
+	maxViewBytes     = 32 // of a view's number
 )
 
 func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
-	h := hit{site: s, kind: counter.Kind(m.Type), url: m.URL, referrer: m.Referrer, at: in.now(), traits: in.traitsOf(r)}
+	h := hit{site: s, kind: counter.Kind(m.Type), url: m.URL, referrer: m.Referrer, view: m.View, at: in.now(), traits: in.traitsOf(r)}
 	h.traits.Login, h.traits.Cookie = m.User, m.Visitor
 	var problems []apperr.FieldError
 	name, field := m.Page, "page"
@@ -216,7 +218,7 @@ func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit
 	for _, f := range []struct {
 		field, value string
 		limit        int
-	}{{"user", m.User, maxNameBytes}, {"visitor", m.Visitor, maxNameBytes}, {"referrer", m.Referrer, maxReferrerBytes}} {
+	}{{"user", m.User, maxNameBytes}, {"visitor", m.Visitor, maxNameBytes}, {"referrer", m.Referrer, maxReferrerBytes}, {"view", m.View, maxViewBytes}} {
 		if len(f.value) > f.limit {
 			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: fmt.Sprintf("Must have at most %d bytes.", f.limit)})
 		}

@@ -31,6 +31,8 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/view":
 	case "/v1/event":
 		handle = in.handleEvent
+	case "/v1/heartbeat":
+		handle = in.handleHeartbeat
 	case "/v1/batch":
 		handle = in.handleBatch
 	case "/v1/pixel.gif":

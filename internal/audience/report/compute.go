@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/infra/apperr"
@@ -42,8 +45,15 @@ func dayOf(t time.Time) counter.Day {
 	return counter.Day(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400) //nolint:gosec // days of this era
 }
 
-func refuse(field, message string) error {
-	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: "not_available", Message: message})
+// notComputable reports that a report cannot be computed from what is stored.
+func notComputable(field, message string) error {
+	return &apperr.Error{Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
+		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}}}
+}
+
+// CombinedFilters is the error for several filters.
+func CombinedFilters() error {
+	return notComputable("filter", "Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use one filter.")
 }
 
 func (q Query) validate(today counter.Day) error {
@@ -61,7 +71,7 @@ func (q Query) validate(today counter.Day) error {
 		return nil
 	}
 	if reason := q.unavailable(q.By, today); reason != "" {
-		return refuse("by", reason)
+		return notComputable("by", reason)
 	}
 	return nil
 }
@@ -101,39 +111,63 @@ type computation struct {
 func (c *computation) run() (Report, error) {
 	q := c.q
 	out := Report{Query: q, Grain: grainOf(q)}
-	var err error
-	if out.UpdatedAt, err = c.Store.ReportUpdatedAt(c.ctx); err != nil {
-		return out, err
-	}
-	if out.Period, err = c.period(q.From, q.To, out.Grain, c.now); err != nil {
-		return out, err
-	}
-	if q.Compare != "" {
-		shift := q.shift()
-		compared, err := c.period(q.From-shift, q.To-shift, out.Grain, c.now.AddDate(0, 0, -int(shift)))
-		if err != nil {
-			return out, err
-		}
-		out.Compared = &compared
-	}
-	tables := []Table{q.By}
+	names := []Table{q.By}
 	if q.By == "" {
-		tables = siteTables()
+		names = siteTables()
 		if q.Filter.Name == PageFilter {
-			tables = append(tables, Referrers)
+			names = append(names, Referrers)
 		}
 	}
-	if out.Tables, err = c.tables(tables, &out); err != nil {
+	var available, byDimension []Table
+	for _, t := range names {
+		if reason := q.unavailable(t, dayOf(c.now)); reason != "" {
+			out.Unavailable = append(out.Unavailable, Unavailable{t, reason})
+			continue
+		}
+		available = append(available, t)
+		if t.dimension() != "" {
+			byDimension = append(byDimension, t)
+		}
+	}
+	// The parts are independent, and Postgres reads them concurrently.
+	var r readings
+	g, ctx := errgroup.WithContext(c.ctx)
+	c.ctx = ctx
+	g.Go(func() (err error) { out.UpdatedAt, err = c.Store.ReportUpdatedAt(ctx); return err })
+	g.Go(func() (err error) { out.Period, err = c.period(q.From, q.To, out.Grain, c.now); return err })
+	shift := q.shift()
+	if q.Compare != "" {
+		g.Go(func() error {
+			compared, err := c.period(q.From-shift, q.To-shift, out.Grain, c.now.AddDate(0, 0, -int(shift)))
+			out.Compared = &compared
+			return err
+		})
+	}
+	if len(byDimension) > 0 {
+		g.Go(func() (err error) { r.dimensions, err = c.dimensions(byDimension, q.From, q.To+1); return err })
+		if c.comparesTables() {
+			g.Go(func() (err error) {
+				r.dimensionsBefore, err = c.dimensions(byDimension, q.From-shift, q.To+1-shift)
+				return err
+			})
+		}
+	}
+	if slices.Contains(available, Pages) || slices.Contains(available, EntryPages) {
+		g.Go(func() error { return c.pages(&r) })
+	}
+	if err := g.Wait(); err != nil {
 		return out, err
 	}
-	if q.By == "" {
-		for _, t := range tables {
-			if reason := q.unavailable(t, dayOf(c.now)); reason != "" {
-				out.Unavailable = append(out.Unavailable, Unavailable{t, reason})
-			}
-		}
+	for _, t := range available {
+		out.Tables = append(out.Tables, c.table(t, r, &out))
 	}
 	return out, nil
+}
+
+// readings are the rows of tables, and those of the compared period.
+type readings struct {
+	dimensions, dimensionsBefore map[string][]Row
+	pages, pagesBefore           []Row
 }
 
 // shift returns the number of days between a report's days and the compared ones.
@@ -315,42 +349,18 @@ func sum(days []DayTotals) Totals {
 	return all
 }
 
-// tables reads the tables that can be computed.
-func (c *computation) tables(names []Table, out *Report) ([]TableResult, error) {
-	var results []TableResult
-	var byDimension []Table
-	for _, t := range names {
-		switch {
-		case c.q.unavailable(t, dayOf(c.now)) != "":
-		case t.isTime():
-			results = append(results, c.timeTable(t, out))
-		case t == Pages || t == EntryPages:
-			table, err := c.pages(t, out)
-			if err != nil {
-				return nil, err
-			}
-			results = append(results, table)
-		default:
-			byDimension = append(byDimension, t)
-		}
+// table returns a table from the readings.
+func (c *computation) table(t Table, r readings, out *Report) TableResult {
+	switch {
+	case t.isTime():
+		return c.timeTable(t, out)
+	case t == Pages:
+		return c.pageTable(t, "views", r, out.Period.Views, func(t Totals) *int64 { return t.Views })
+	case t == EntryPages:
+		return c.pageTable(t, "visits", r, out.Period.Visits, func(t Totals) *int64 { return t.Visits })
+	default:
+		return c.dimensionTable(t, r.dimensions[t.dimension()], r.dimensionsBefore[t.dimension()], out)
 	}
-	if len(byDimension) == 0 {
-		return results, nil
-	}
-	current, err := c.dimensions(byDimension, c.q.From, c.q.To+1)
-	if err != nil {
-		return nil, err
-	}
-	previous := map[string][]Row{}
-	if c.comparesTables() {
-		if previous, err = c.dimensions(byDimension, c.q.From-c.q.shift(), c.q.To+1-c.q.shift()); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range byDimension {
-		results = append(results, c.dimensionTable(t, current[t.dimension()], previous[t.dimension()], out))
-	}
-	return results, nil
 }
 
 // comparesTables reports whether rows have a previous number. Pages and
@@ -383,28 +393,28 @@ func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report)
 	return table
 }
 
-func (c *computation) pages(t Table, out *Report) (TableResult, error) {
-	table := TableResult{By: t, Metric: "views"}
-	metric, total := func(r Totals) *int64 { return r.Views }, out.Period.Views
-	if t == EntryPages {
-		table.Metric, metric, total = "visits", func(r Totals) *int64 { return r.Visits }, out.Period.Visits
+// pages reads the pages of the report, and the same ones in the compared period.
+func (c *computation) pages(r *readings) (err error) {
+	if r.pages, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), c.q.Limit); err != nil || !c.comparesTables() {
+		return err
 	}
-	var err error
-	if table.Rows, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), t == EntryPages, c.q.Limit); err != nil {
-		return table, err
+	names := make([]string, len(r.pages))
+	for i, row := range r.pages {
+		names[i] = row.Value
 	}
-	var previous []Row
-	if c.comparesTables() {
-		shift := c.q.shift()
-		previous, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift), t == EntryPages, maxComparedPages)
-	}
-	c.finish(&table, metric, total, previous)
-	return table, err
+	shift := c.q.shift()
+	r.pagesBefore, err = c.Store.ReportNamedPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift), names)
+	return err
 }
 
-// maxComparedPages is the number of pages of a compared period that rows are
-// looked up in.
-const maxComparedPages = 5_000
+func (c *computation) pageTable(t Table, name string, r readings, total *int64, metric func(Totals) *int64) TableResult {
+	table := TableResult{By: t, Metric: name, Rows: slices.Clone(r.pages)}
+	slices.SortFunc(table.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(*metric(b.Totals), *metric(a.Totals)), cmp.Compare(a.Value, b.Value))
+	})
+	c.finish(&table, metric, total, r.pagesBefore)
+	return table
+}
 
 // pageRange returns a range with the completed months in it.
 func (c *computation) pageRange(from, to counter.Day) PageRange {
@@ -435,7 +445,8 @@ func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *
 			shown += *n
 		}
 		if c.comparesTables() {
-			if row.Previous = before[row.Value]; row.Previous == nil && len(previous) < maxComparedPages {
+			// A page that no list has may have been read.
+			if row.Previous = before[row.Value]; row.Previous == nil && t.By.dimension() != "" {
 				zero := int64(0)
 				row.Previous = &zero
 			}

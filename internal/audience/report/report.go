@@ -167,9 +167,10 @@ type Store interface {
 	ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]Bucket, error)
 	ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]Row, error)
 	ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals, error)
-	// ReportPages reads completed months between the two given ones from their own
-	// lists, which have more pages.
-	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, byEntries bool, limit int) ([]Row, error)
+	// ReportPages reads the pages with the most views and those with the most visits.
+	// Completed months have lists of their own, with more pages than days.
+	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, limit int) ([]Row, error)
+	ReportNamedPages(ctx context.Context, site uuid.UUID, r PageRange, names []string) ([]Row, error)
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
 	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
 }

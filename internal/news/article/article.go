@@ -38,7 +38,29 @@ const (
 	FieldLanguage  Field = "language"
 	FieldCanonical Field = "canonical"
 	FieldSite      Field = "site"
+	FieldAccess    Field = "access"
 )
+
+// Access is whether readers must pay for an article.
+type Access string
+
+// Access states.
+const (
+	AccessFree    Access = "free"
+	AccessMetered Access = "metered" // a number of articles is free
+	AccessPaid    Access = "paid"
+	AccessUnknown Access = "unknown" // the page does not say
+)
+
+// Reservations are what the publisher reserves on the page, for machines.
+type Reservations struct {
+	NoIndex   bool   `json:"noindex,omitempty"`
+	NoArchive bool   `json:"noarchive,omitempty"`
+	NoSnippet bool   `json:"nosnippet,omitempty"`
+	NoAI      bool   `json:"noai,omitempty"`
+	TDM       bool   `json:"tdm,omitempty"`        // text and data mining is reserved
+	TDMPolicy string `json:"tdm_policy,omitempty"` // its conditions
+}
 
 // Origin is the source of a field and its confidence, from 0 (a guess) to 1 (several
 // statements agree).
@@ -49,20 +71,23 @@ type Origin struct {
 
 // Article is an extracted article. Times are in UTC; unknown times are zero.
 type Article struct {
-	Title     string           `json:"title"`
-	Authors   []string         `json:"authors,omitempty"`
-	Published time.Time        `json:"published,omitzero"`
-	Updated   time.Time        `json:"updated,omitzero"`
-	Lead      string           `json:"lead,omitempty"`
-	Text      string           `json:"text"` // paragraphs separated by an empty line
-	HTML      string           `json:"html"` // the same, sanitized, with absolute URLs
-	Image     string           `json:"image,omitempty"`
-	Section   string           `json:"section,omitempty"`
-	Tags      []string         `json:"tags,omitempty"`
-	Language  string           `json:"language,omitempty"` // ISO 639-1, such as vi
-	Canonical string           `json:"canonical,omitempty"`
-	Site      string           `json:"site,omitempty"`
-	Origins   map[Field]Origin `json:"origins,omitempty"`
+	Title     string    `json:"title"`
+	Authors   []string  `json:"authors,omitempty"`
+	Published time.Time `json:"published,omitzero"`
+	Updated   time.Time `json:"updated,omitzero"`
+	Lead      string    `json:"lead,omitempty"`
+	Text      string    `json:"text"` // paragraphs separated by an empty line
+	HTML      string    `json:"html"` // the same, sanitized, with absolute URLs
+	Image     string    `json:"image,omitempty"`
+	Section   string    `json:"section,omitempty"`
+	Tags      []string  `json:"tags,omitempty"`
+	Language  string    `json:"language,omitempty"` // ISO 639-1, such as vi
+	Canonical string    `json:"canonical,omitempty"`
+	Site      string    `json:"site,omitempty"`
+	Access    Access    `json:"access,omitempty"`
+	// Reservations are the robots directives and text mining reservations of the page.
+	Reservations Reservations     `json:"reservations,omitzero"`
+	Origins      map[Field]Origin `json:"origins,omitempty"`
 	// DateOnly reports that the page states only the day of publication.
 	DateOnly bool `json:"date_only,omitempty"`
 	// IsListing reports that the page is mostly a list of other articles, such as a
@@ -97,6 +122,8 @@ func (a *Article) Has(f Field) bool {
 		return a.Canonical != ""
 	case FieldSite:
 		return a.Site != ""
+	case FieldAccess:
+		return a.Access != "" && a.Access != AccessUnknown
 	}
 	return false
 }

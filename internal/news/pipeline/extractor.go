@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -129,7 +130,7 @@ func firstFrames(stack []byte) string {
 
 // notArticleReason returns why a page does not count as an article, or an empty string.
 func notArticleReason(a *article.Article) string {
-	words := len(strings.Fields(a.Text))
+	words := countWords(a.Text)
 	_, hasDate := a.Origins[article.FieldPublished]
 	confidence := a.Origins[article.FieldBody].Confidence
 	switch {
@@ -143,6 +144,18 @@ func notArticleReason(a *article.Article) string {
 		return "the page has little text, no date, and mostly other content"
 	}
 	return ""
+}
+
+// countWords counts words. Chinese, Japanese and Thai are written without spaces: two
+// letters count as a word.
+func countWords(text string) int {
+	unspaced := 0
+	for _, r := range text {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer) {
+			unspaced++
+		}
+	}
+	return len(strings.Fields(text)) + unspaced/2
 }
 
 // setCanonical sets the canonical URL if it is on the same registered domain. Other

@@ -29,6 +29,8 @@ type Account struct {
 	RemoteID    string
 	Handle      string
 	Name        string
+	Label       string // chosen by people, in the place of Name
+	Color       string // likewise
 	Kind        network.Kind
 	Status      Status
 	IsDefault   bool // used when a post names no account

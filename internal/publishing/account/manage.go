@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -18,10 +21,13 @@ import (
 // Edit contains the editable properties of an account; nil keeps a property.
 type Edit struct {
 	Default  *bool
+	Label    *string // a name in the place of the network's; empty: none
+	Color    *string // one of Colors; empty: none
 	Settings map[string]*string // a nil value removes a setting
 }
 
 const (
+	maxLabel        = 80
 	maxSettings     = 20
 	maxSettingBytes = 200
 )
@@ -35,7 +41,16 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if err := checkSettings(a.Settings, c.Settings); err != nil {
 		return Account{}, err
 	}
-	return s.Store.EditAccount(ctx, who.WorkspaceID, id, c.Default, c.Settings)
+	if c.Label != nil {
+		label := strings.TrimSpace(*c.Label)
+		if c.Label = &label; utf8.RuneCountInString(label) > maxLabel {
+			return Account{}, invalid("label", "too_long", fmt.Sprintf("A label has at most %d characters.", maxLabel))
+		}
+	}
+	if c.Color != nil && *c.Color != "" && !slices.Contains(Colors(), *c.Color) {
+		return Account{}, invalid("color", "invalid", fmt.Sprintf("%q is not a color; use one of %v.", *c.Color, Colors()))
+	}
+	return s.Store.EditAccount(ctx, who.WorkspaceID, id, c)
 }
 
 func checkSettings(stored map[string]string, change map[string]*string) error {

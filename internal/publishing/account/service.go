@@ -31,7 +31,7 @@ type Store interface {
 type AccountStore interface {
 	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
 	Account(ctx context.Context, id uuid.UUID) (Account, error)
-	EditAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
+	EditAccount(ctx context.Context, workspace, id uuid.UUID, c Edit) (Account, error)
 	DisconnectAccount(ctx context.Context, a Account, actor string) error
 	MarkAccountHealthy(ctx context.Context, a Account) error
 	SetAccountError(ctx context.Context, id uuid.UUID, version int64, t LastError) error

@@ -77,7 +77,6 @@ func (a *admission) acquire(ctx context.Context, j *job, at time.Time) error {
 	}
 	slot, held := a.acquireSlot(ctx, j, onHost(a.clock, at), true)
 	if held != nil {
-		a.release(ctx, j)
 		return held
 	}
 	if j.admitted == nil {
@@ -94,18 +93,17 @@ func (a *admission) acquireToken(ctx context.Context, j *job, at time.Time) erro
 		return nil
 	}
 	token, refused, err := a.token(ctx, j, j.callKind(), onHost(a.clock, at))
-	if err == nil && refused != nil {
-		var unresolved bool
-		if unresolved, err = a.hasUnresolvedSend(ctx, j); unresolved {
-			refused = nil
-		}
-	}
-	if err != nil || refused != nil {
-		a.release(ctx, j)
-		if err == nil {
-			err = a.throttled(ctx, j, refused)
-		}
+	if err != nil {
 		return err
+	}
+	if refused != nil {
+		unresolved, err := a.hasUnresolvedSend(ctx, j)
+		if err != nil {
+			return err
+		}
+		if !unresolved {
+			return a.throttled(ctx, j, refused)
+		}
 	}
 	if j.admitted == nil {
 		j.admitted = &admitted{}
@@ -146,7 +144,7 @@ func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
 	failure := network.AsError(err)
 	a.recorder.countCall(ctx, j, j.callKind(), failure, start)
-	if j.admitted != nil && j.admitted.slot != nil {
+	if j.admitted.slot != nil {
 		j.admitted.slot.Release(hostOutcome(failure))
 	}
 	if failure != nil && failure.Class == network.NotSent {
@@ -294,7 +292,7 @@ func hostOutcome(e *network.Error) hostguard.Outcome {
 	switch {
 	case e == nil:
 		return hostguard.Responded
-	case isInternalFailure(e) || errors.Is(e, context.Canceled) || e.Code == codeRateLimited || e.Code == codeParentWaiting:
+	case isInternalFailure(e) || errors.Is(e, context.Canceled):
 		return hostguard.Unknown
 	case e.Status >= 500:
 		return hostguard.Failed

@@ -15,6 +15,7 @@ import (
 // A host whose clock is wrong publishes at the time by the database's clock,
 // and counts lateness by it.
 func TestPublish_UsesTheDatabaseClock(t *testing.T) {
+	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"Ahead": time.Minute, "Behind": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -43,6 +43,7 @@ func (b *bench) member() account.Account {
 }
 
 func TestPublish_DuplicateIsTheLostPost(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []fake.FaultKind{fake.ActThenReset, fake.ResetBefore} {
 		t.Run(string(kind), func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -115,6 +115,7 @@ func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 
 // A thread that failed at its second segment resumes there with its current content.
 func TestRetry_ContinuesAThread(t *testing.T) {
+	t.Parallel()
 	segments := func(texts ...string) *[]scheduling.Segment {
 		list := []scheduling.Segment{}
 		for _, s := range texts {
@@ -193,6 +194,7 @@ func TestDiscard(t *testing.T) {
 // same: after a retry, and whatever changes but the content, the network still
 // names it by its key.
 func TestRetry_DoesNotRepeatALostPost(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(b *bench, p post.Post) post.Post{
 		"Retry": func(b *bench, p post.Post) post.Post { return b.retry(p) },
 		"RetryAndPublishNow": func(b *bench, p post.Post) post.Post {

@@ -63,6 +63,7 @@ func TestDecide_Refused(t *testing.T) {
 
 // However many people decide at the same moment, one decision holds.
 func TestDecide_Concurrent(t *testing.T) {
+	t.Parallel()
 	words := "Corrected"
 	type act func(b *bench, p post.Post) error
 	retry := func(b *bench, p post.Post) error {
@@ -132,6 +133,7 @@ func TestDecide_Concurrent(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name     string
 		segments int
@@ -190,6 +192,7 @@ func TestDecide(t *testing.T) {
 // Sends under one key whose answers are all lost may have made the post, though
 // no listing shows it: nobody may take it for failed and change its words.
 func TestPublish_NoResponseUnderItsKey(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]time.Duration{"TriesRunOut": 0, "TooLate": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

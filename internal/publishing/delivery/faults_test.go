@@ -38,6 +38,7 @@ func TestPublish_Once(t *testing.T) {
 
 // Every fault must end in exactly one live post.
 func TestPublish_Faults(t *testing.T) {
+	t.Parallel()
 	reconciled := []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}
 	resent := []string{"created", "sending", "ambiguous", "reconciled", "retrying", "sending", "posted", "status"}
 	for _, row := range []struct {
@@ -175,6 +176,7 @@ func TestPublish_TriesRunOut(t *testing.T) {
 
 // An answer that is lost twice is for a person to decide, never sent again.
 func TestPublish_Uncertain(t *testing.T) {
+	t.Parallel()
 	t.Run("LostTwice", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(nil)
@@ -223,6 +225,7 @@ func TestPublish_FoundWhenTheNetworkIsBack(t *testing.T) {
 }
 
 func TestPublish_HiddenListing(t *testing.T) {
+	t.Parallel()
 	t.Run("AppearsInTime", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(nil)

@@ -30,11 +30,15 @@ import (
 	"dateline/platforms"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/call"
+	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
 	"dateline/platforms/instagram"
+	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
+	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
+	"dateline/platforms/x"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -81,9 +85,19 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	t.Cleanup(func() { _ = b.fake.Close() })
 	client, err := call.NewClient([]string{strings.TrimPrefix(b.fake.URL(), "http://")})
 	b.must(err)
-	networks := platforms.Options{Mastodon: mastodon.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second},
-		Bluesky: bluesky.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second}, Facebook: facebook.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second},
-		Instagram: instagram.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}, Threads: threads.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}}
+	// By default a network that does not answer is waited for up to four minutes.
+	const create, read, slow = 2 * time.Second, time.Second, 5 * time.Second
+	networks := platforms.Options{
+		Mastodon:  mastodon.Options{CreateTimeout: create, ReadTimeout: read},
+		Bluesky:   bluesky.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
+		Discord:   discord.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Facebook:  facebook.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
+		Instagram: instagram.Options{CreateTimeout: create, ReadTimeout: read},
+		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Threads:   threads.Options{CreateTimeout: create, ReadTimeout: read},
+		X:         x.Options{CreateTimeout: slow, ReadTimeout: slow},
+	}
 	networks.SetSandbox(b.fake.NetworkURL)
 	b.networks = platforms.New(client, networks)
 

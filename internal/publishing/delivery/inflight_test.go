@@ -17,6 +17,7 @@ import (
 // A change reaches a post that waits in memory for a time that is far off, by a
 // notice at once and without one a little later; a nearby post waits on.
 func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		notice bool

@@ -84,6 +84,7 @@ func (m *mortal) AddEvent(ctx context.Context, id uuid.UUID, target *uuid.UUID, 
 // The publisher is killed in the middle of a thread; another one brings it to
 // its end, each segment once and in order.
 func TestThread_Interrupted(t *testing.T) {
+	t.Parallel()
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
 	for _, row := range []struct {
 		name  string
@@ -172,6 +173,7 @@ func (f *flaky) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, b
 // A worker is frozen in the middle of a thread, at each of its steps; another
 // one takes over and ends the thread; then the first wakes.
 func TestThread_FrozenWorkerWakes(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{"BeforeTheClaim", "AfterTheClaim", "BeforeItRecords", "AfterItRecorded"} {
 		t.Run(step, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -247,6 +249,7 @@ func (s *sleeper) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post,
 // A worker reads a thread while another one sends a segment, and looks into the
 // ledger when that one is done: the segment is not sent again.
 func TestThread_ReadDuringACall(t *testing.T) {
+	t.Parallel()
 	for segment, name := range []string{"First", "Second"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

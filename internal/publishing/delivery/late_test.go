@@ -19,6 +19,7 @@ func withLimit(late, limit time.Duration) func(*post.Post) {
 }
 
 func TestLatePolicy(t *testing.T) {
+	t.Parallel()
 	t.Run("DroppedWhenItsTimeHasPassed", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(withLimit(2*time.Minute, time.Minute))

@@ -12,6 +12,7 @@ import (
 // A post with tracked links is sent with the same short links at every attempt,
 // also when the network is asked whether it has the text already.
 func TestPublish_SameShortLinksInEveryAttempt(t *testing.T) {
+	t.Parallel()
 	const address = "https://news.example/flood?a=b"
 	for name, connect := range map[string]func(b *bench) account.Account{
 		"mastodon": func(b *bench) account.Account { return b.connect("desk") }, "linkedin": (*bench).member,

@@ -87,7 +87,7 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 	}
 	result, err := r.outcomes.retry(ctx, j, call, again)
 	var pause *RetryError
-	if errors.As(err, &pause) && pause.Kind == RetryFailed {
+	if errors.As(err, &pause) {
 		// The searches have waited long enough, and their finding is fresh.
 		return result, &inProcessRetry{0, err}
 	}
@@ -106,7 +106,7 @@ func (r *reconciler) found(ctx context.Context, j *job, call post.Call, receipt 
 // duplicate follows a refusal because the network already has the post. If an
 // earlier send of it is unresolved, that one made it.
 func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	if call.OperationID == uuid.Nil || call.Epoch == 1 {
+	if call.OperationID == uuid.Nil {
 		return r.outcomes.failed(ctx, j, call, e)
 	}
 	since, unresolved, err := r.ledger.UnresolvedSince(ctx, j.target.ID, call.Segment, call.OperationID)
@@ -154,7 +154,7 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 		now := r.clock.Now()
 		at := now.Add(t.Looks[min(n, len(t.Looks)-1)])
 		if settled := call.SentAt.Add(t.Settled); n > 0 && at.Before(until) && settled.Before(at) {
-			at = later(now, settled)
+			at = settled
 		}
 		if err := sleepUntil(ctx, r.clock, at); err != nil {
 			return searchResult{}, err
@@ -219,7 +219,7 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 	if err != nil {
 		return searchResult{}, err
 	}
-	unsettled := hasOtherSending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
+	unsettled := hasSending(before) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
 		// What looks like this post may belong to a call that has no response yet.
 		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.KnownRemoteIDs, after.KnownRemoteIDs))
 	if unsettled {
@@ -251,10 +251,8 @@ func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 	return w
 }
 
-// hasOtherSending reports whether another call with the same content has no
-// response yet.
-func hasOtherSending(similar post.SimilarCalls, call post.Call) bool {
-	return slices.ContainsFunc(similar.Calls, func(other post.SimilarCall) bool {
-		return other.State == post.CallSending && other.OperationID != call.OperationID
-	})
+// hasSending reports whether another call with the same content has no response
+// yet. The call that is searched for is ambiguous by now.
+func hasSending(similar post.SimilarCalls) bool {
+	return slices.ContainsFunc(similar.Calls, func(other post.SimilarCall) bool { return other.State == post.CallSending })
 }

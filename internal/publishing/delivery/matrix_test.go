@@ -68,6 +68,7 @@ func fates() []fate {
 // segment lives once where the network gives any means to know, and a target
 // beside it does not notice.
 func TestFaultMatrix(t *testing.T) {
+	t.Parallel()
 	for _, f := range fates() {
 		t.Run(f.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -31,6 +31,7 @@ func TestPublish_MediaThatIsProcessed(t *testing.T) {
 // What was uploaded is used again: by the next try, and by the next attempt of
 // an upload that failed half way.
 func TestPublish_ReusesUploads(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]fake.Fault{
 		"AfterAFailedSend":   {Kind: fake.ResetBefore, Method: http.MethodPost, Path: createPath},
 		"AfterAFailedUpload": {Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: "/api/v2/media", Nth: 2},
@@ -106,6 +107,7 @@ func TestPublish_UploadsExpiredMediaAgain(t *testing.T) {
 // The processing of an upload that comes to nothing is tried again; one that
 // fails is final.
 func TestPublish_MediaThatIsNotProcessed(t *testing.T) {
+	t.Parallel()
 	t.Run("Expired", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		b.fault(fake.Fault{Kind: fake.MediaExpired, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})

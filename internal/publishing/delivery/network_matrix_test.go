@@ -88,6 +88,7 @@ func mishaps() []mishap {
 // and with the text listed unchanged and rewritten. Each part exists at most
 // once, and what cannot be found out is uncertain.
 func TestEveryNetwork_NoDuplicates(t *testing.T) {
+	t.Parallel()
 	for _, m := range mishaps() {
 		for _, key := range []string{"KeyHonored", "KeyIgnored"} {
 			t.Run(m.name+"/"+key, func(t *testing.T) {

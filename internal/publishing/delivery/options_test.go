@@ -2,9 +2,12 @@ package delivery_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"testing"
+	"time"
 
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
@@ -66,4 +69,77 @@ func TestOptions_UnknownOnesAreNotDropped(t *testing.T) {
 	if result.Status != post.TargetFailed || len(b.fake.Posts()) != 0 {
 		t.Errorf("got %+v and %d posts, want failed and none", result, len(b.fake.Posts()))
 	}
+}
+
+// commented asks for a first comment on Facebook.
+func commented(p *post.Post) {
+	p.Options = post.Options{"facebook": json.RawMessage(`{"first_comment":{"content":"Nguồn: VN News"}}`)}
+}
+
+// The second call (POST) at Facebook is the comment.
+func commentFault(f fake.Fault) fake.Fault {
+	f.Method, f.Path, f.Nth, f.Account = http.MethodPost, "/facebook/", 2, "page"
+	return f
+}
+
+func TestFirstComment_IsMadeOnceWhenItsResponseIsLost(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	page := b.connectAt("facebook", "page")
+	b.must(b.fake.Inject(commentFault(fake.Fault{Kind: fake.ActThen500})))
+	p := b.schedule(commented, page.ID)
+	b.publish(b.publisher(), input(p))
+	b.prove(p.ID, page, post.TargetPosted, 2)
+}
+
+// A comment that Facebook refuses does not make a failed post of one that is out.
+func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	page := b.connectAt("facebook", "page")
+	b.must(b.fake.Inject(commentFault(fake.Fault{Kind: fake.Status, Status: 400, Body: `{"error":{"message":"(#100) Comments are off","type":"OAuthException","code":100}}`})))
+	p := b.schedule(commented, page.ID)
+	result, _ := b.publish(b.publisher(), input(p))
+	if stored := b.read(p.ID); result.Status != post.TargetPosted || stored.Status != post.Posted || stored.Targets[0].RemoteURL == "" {
+		t.Errorf("got %+v and the post %s at %q, want posted", result, stored.Status, stored.Targets[0].RemoteURL)
+	}
+	if n := len(b.living(page)); n != 1 {
+		t.Errorf("got %d posts, want 1", n)
+	}
+	events, err := b.store.Events(t.Context(), p.ID, 0, 200)
+	b.must(err)
+	if last := events[len(events)-2:]; last[0].Type != post.EventNoComment && last[1].Type != post.EventNoComment {
+		t.Errorf("got the last events %s and %s, want %s", last[0].Type, last[1].Type, post.EventNoComment)
+	}
+}
+
+// A part of a thread that is to follow later waits at Temporal, and is sent once.
+func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	desk := b.connect("desk")
+	p := b.schedule(func(p *post.Post) {
+		thread(2)(p)
+		p.Thread[0].AfterMinutes = 30
+	}, desk.ID)
+	publisher := b.publisher()
+	for range 2 { // also when it is tried again too early
+		_, err := b.once(publisher, input(p))
+		var again *delivery.RetryError
+		if !errors.As(err, &again) || again.Kind != delivery.RetryWaiting || again.Delay < 29*time.Minute || again.Delay > 31*time.Minute {
+			t.Fatalf("got %v, want another attempt in 30 minutes", err)
+		}
+	}
+	if n := len(b.living(desk)); n != 1 {
+		t.Fatalf("got %d posts before the time of the second, want 1", n)
+	}
+	// Meanwhile it is neither late nor without a workflow.
+	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
+	late, err := b.store.MarkLate(t.Context(), time.Minute, 10)
+	b.must(err)
+	unattended, err := b.store.ListMissingWorkflows(t.Context(), 10)
+	b.must(err)
+	if len(late) != 0 || len(unattended) != 0 {
+		t.Errorf("got %d late and %d unattended posts, want none", len(late), len(unattended))
+	}
+	b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = $1", p.Targets[0].ID)
+	b.publish(publisher, input(p))
+	b.prove(p.ID, desk, post.TargetPosted, 2)
 }

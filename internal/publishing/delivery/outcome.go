@@ -185,6 +185,12 @@ func (o *outcomes) failed(ctx context.Context, j *job, call post.Call, e *networ
 func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
 	out := outcomeOf(j, call, e)
 	out.Status, out.Operation, out.Event, out.Attempts = post.TargetFailed, state, post.EventFailed, 1
+	if i := j.next(); i > 0 && i < len(j.segments) && j.segments[i].IsComment {
+		// The post is out, and is not failed for want of a comment.
+		last := j.published[i-1].PostedAt
+		out.Status, out.Event, out.PostedAt = post.TargetPosted, post.EventNoComment, &last
+		out.ErrorClass, out.ErrorCode, out.Error = "", "", ""
+	}
 	return o.record(ctx, j, out)
 }
 
@@ -211,6 +217,10 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 	if last := call.Segment+1 >= len(j.segments); !last {
 		out.Status, out.Event, out.PostedAt = post.TargetPublishing, post.EventSegment, nil
 		out.EventData["segment"], out.EventData["of"] = call.Segment, len(j.segments)
+		if minutes := j.segments[call.Segment+1].AfterMinutes; minutes > 0 {
+			next := sent.Add(time.Duration(minutes) * time.Minute)
+			out.WaitsUntil = &next
+		}
 	}
 	result, err := o.record(ctx, j, out)
 	if err == nil && result.Status.IsOpen() {

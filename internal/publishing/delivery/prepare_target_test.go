@@ -153,6 +153,7 @@ func idsOfMedia(items ...media.Item) []uuid.UUID {
 
 // Uploads that expire before the post's time are uploaded again.
 func TestPrepare_ExpiredUploadsAreRenewed(t *testing.T) {
+	t.Parallel()
 	for name, left := range map[string]time.Duration{"Expired": -time.Hour, "BeforeItsTime": 3 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

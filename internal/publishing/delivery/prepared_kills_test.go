@@ -33,6 +33,7 @@ func (f *forgetful) SetPlatformMedia(ctx context.Context, id uuid.UUID, revision
 // A worker is killed between any two steps of what is made in advance and its
 // publishing; the next one ends the thread, each part once.
 func TestPrepare_KilledBeforePublishing(t *testing.T) {
+	t.Parallel()
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
 	for name, kill := range map[string]func(*forgetful){
 		"BeforeItNotesAnUpload":     func(m *forgetful) { m.keeps = 0 },
@@ -82,6 +83,7 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 // Containers expire after a day. One that has not been sent is created again; after a
 // send that is unclear nothing takes its place, and a person decides.
 func TestPrepare_ExpiredContainers(t *testing.T) {
+	t.Parallel()
 	for _, networkName := range []string{"instagram", "threads"} {
 		for _, unclear := range []bool{false, true} {
 			t.Run(networkName+map[bool]string{false: "", true: "AfterAnUnclearSend"}[unclear], func(t *testing.T) {

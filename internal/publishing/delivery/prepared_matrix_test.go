@@ -152,6 +152,7 @@ func troubles() []trouble {
 // Every fault of every call at networks where a post is made ahead of its time:
 // of a single post, of both parts of a thread, and beside an untroubled account.
 func TestFaultMatrix_Prepared(t *testing.T) {
+	t.Parallel()
 	for _, f := range troubles() {
 		t.Run(f.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -226,6 +227,7 @@ func (b *bench) tamper(name string, publish func(network.Network, context.Contex
 // post, while the post is sent again, and after that. What was prepared for the
 // first send is what the second names, although it ends soon.
 func TestPrepare_LatePublish(t *testing.T) {
+	t.Parallel()
 	for when, delay := range map[string]time.Duration{"WhileLooking": 100 * time.Millisecond, "AsItIsSentAgain": 400 * time.Millisecond, "AfterAll": 1500 * time.Millisecond} {
 		t.Run(when, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -135,6 +135,9 @@ func (p *Publisher) publishOnce(ctx context.Context, beats *heartbeater, run *ru
 	if result, err := p.outcomes.dropIfLate(ctx, job, p.clock.Now()); result != nil || err != nil {
 		return deref(result), err
 	}
+	if err := p.sender.untilDelayed(job); err != nil {
+		return TargetResult{}, err
+	}
 	problem, held := p.prepareAdmitted(ctx, job)
 	if held != nil {
 		return TargetResult{}, held

@@ -99,6 +99,7 @@ func TestPublish_FrozenWorkerWakes(t *testing.T) {
 // A worker gets everything ready and is frozen before its claim; meanwhile
 // another one sends, and dies before the answer.
 func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
+	t.Parallel()
 	for name, hook := range map[string]func(s *troubled, f func()){
 		"Early": func(s *troubled, f func()) { s.beforeEpoch = f },
 		"Late":  func(s *troubled, f func()) { s.beforeClaim = f },
@@ -231,6 +232,7 @@ func TestPublish_KeepsItsClaimDuringASlowCall(t *testing.T) {
 
 // The post changes after everything is ready and before the claim.
 func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
+	t.Parallel()
 	changed := "Tide tables, corrected"
 	for name, change := range map[string]func(b *bench, p post.Post) error{
 		"Edited": func(b *bench, p post.Post) error {

@@ -55,6 +55,9 @@ func (s *sender) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 		return s.outcomes.nothingLeft(ctx, j)
 	}
 	for {
+		if err := s.untilDelayed(j); err != nil {
+			return TargetResult{}, err
+		}
 		if problem := s.stager.prepareSegment(ctx, j); problem != nil {
 			return s.settle(ctx, j, post.Call{Segment: j.next(), Fence: j.target.Fence}, problem)
 		}
@@ -66,6 +69,24 @@ func (s *sender) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 			return result, err
 		}
 	}
+}
+
+// untilDelayed asks for a later attempt if the next segment is to follow some time
+// after the one before. The wait is Temporal's: no worker is busy meanwhile.
+func (s *sender) untilDelayed(j *job) error {
+	i := j.next()
+	if i == 0 || i >= len(j.segments) || j.segments[i].AfterMinutes == 0 {
+		return nil
+	}
+	before := j.published[i-1]
+	at := before.PostedAt
+	if before.SentAt != nil {
+		at = *before.SentAt
+	}
+	if at = at.Add(time.Duration(j.segments[i].AfterMinutes) * time.Minute); !at.After(s.clock.Now()) {
+		return nil
+	}
+	return retryAt(RetryWaiting, "The next part of the thread follows later.", onHost(s.clock, at))
 }
 
 // send claims the target and makes the one call that cannot be undone.

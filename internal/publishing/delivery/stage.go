@@ -103,7 +103,7 @@ func (s *stager) stage(ctx context.Context, j *job) *network.Error {
 			}
 			if !usable || !one.Ready {
 				var err error
-				if one, err = s.stageFile(ctx, j, segment.toSend()[n]); err != nil {
+				if one, err = s.stageFile(ctx, j, i, segment.toSend()[n]); err != nil {
 					return notPublished(network.AsError(err))
 				}
 				// After each, so that a failure of a later one repeats none: networks
@@ -145,9 +145,10 @@ func notPublished(e *network.Error) *network.Error {
 	return e
 }
 
-func (s *stager) stageFile(ctx context.Context, j *job, file media.Item) (network.Staged, error) {
-	reads := &readMonitor{}
-	staged, err := s.admission.upload(ctx, j, reads.watch(j.media(file)))
+func (s *stager) stageFile(ctx context.Context, j *job, segment int, file media.Item) (network.Staged, error) {
+	reads, attachment := &readMonitor{}, j.media(file)
+	attachment.Options = scheduling.SegmentOptions(j.options, segment)
+	staged, err := s.admission.upload(ctx, j, reads.watch(attachment))
 	if err != nil && reads.hasFailed() {
 		return staged, reads.problem()
 	}

@@ -20,6 +20,7 @@ import (
 // Posts with the same text at the same second on one account, whose answers are
 // all lost: each exists once.
 func TestTwins_EachExistsOnce(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		software string
 		posts    int
@@ -68,6 +69,7 @@ func TestTwins_EachExistsOnce(t *testing.T) {
 
 // What count and time do not settle is left to a person.
 func TestTwins_UnsettledIsUncertain(t *testing.T) {
+	t.Parallel()
 	for name, differ := range map[string]func(b *bench, i int) func(*post.Post){
 		// Two posts that a listing shows alike and that are not.
 		"OtherPictures": func(b *bench, i int) func(*post.Post) { return b.withMedia(b.upload(uint8(i))) }, //nolint:gosec // 0 or 1

@@ -148,6 +148,7 @@ func TestBurst_OverTheReportedLimit(t *testing.T) {
 // Whatever a server says of its limits, or does not, posts go out once, and as
 // soon as it takes them.
 func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
+	t.Parallel()
 	ahead := func() time.Time { return time.Now().Add(time.Hour) }
 	for name, c := range map[string]struct {
 		headers fake.Headers

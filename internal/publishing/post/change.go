@@ -52,7 +52,7 @@ func ifChanged[T comparable](changed *T, has T) *T {
 
 func equalThreads(a, b []Segment) bool {
 	return slices.EqualFunc(a, b, func(a, b Segment) bool {
-		return a.Content == b.Content && slices.Equal(a.AttachmentIDs, b.AttachmentIDs)
+		return a.Content == b.Content && a.AfterMinutes == b.AfterMinutes && slices.Equal(a.AttachmentIDs, b.AttachmentIDs)
 	})
 }
 
@@ -79,7 +79,7 @@ func (o *Override) normalized() Override {
 	if o.Thread != nil {
 		thread := make([]Segment, len(*o.Thread))
 		for i, s := range *o.Thread {
-			thread[i] = Segment{Content: s.Content, AttachmentIDs: slices.Concat([]uuid.UUID{}, s.AttachmentIDs)}
+			thread[i] = Segment{Content: s.Content, AfterMinutes: s.AfterMinutes, AttachmentIDs: slices.Concat([]uuid.UUID{}, s.AttachmentIDs)}
 		}
 		out.Thread = &thread
 	}

@@ -78,6 +78,7 @@ type Outcome struct {
 	Error       string
 	SentAt      *time.Time // when the call left; nil: as the claim planned it
 	PostedAt    *time.Time
+	WaitsUntil  *time.Time // when the next segment is due; nil: at once
 	Event       string
 	EventData   map[string]any
 }

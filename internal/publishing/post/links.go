@@ -29,6 +29,9 @@ func (p Post) Segments(t Target) []Segment {
 		return segments
 	}
 	for i := range segments {
+		if segments[i].IsComment { // the database has no links of it
+			continue
+		}
 		segments[i].Content = replaceURLs(segments[i].Content, func(address string) string {
 			if link, ok := p.link(t.AccountID, address); ok {
 				return link.Short
@@ -46,6 +49,9 @@ func (p Post) Links(t Target) (links []Link) {
 	}
 	seen := map[string]bool{}
 	for _, s := range p.originalSegments(t) {
+		if s.IsComment {
+			continue
+		}
 		replaceURLs(s.Content, func(address string) string {
 			if link, ok := p.link(t.AccountID, address); ok && !seen[link.Code] {
 				seen[link.Code] = true

@@ -38,6 +38,22 @@ func (o Options) canonical() map[string][]byte {
 	return out
 }
 
+// firstComment is the comment on the post that the options ask for; without
+// content: none. It is the one option that is not the network's: it is a call of
+// its own, after the post.
+func (p Post) firstComment(t Target) Segment {
+	var options struct {
+		FirstComment struct {
+			Content      string `json:"content"`
+			AfterMinutes int    `json:"after_minutes"`
+		} `json:"first_comment"`
+	}
+	if raw := p.OptionsFor(t); len(raw) == 0 || json.Unmarshal(raw, &options) != nil {
+		return Segment{} // the network's adapter says what is wrong with them
+	}
+	return Segment{Content: options.FirstComment.Content, AfterMinutes: options.FirstComment.AfterMinutes, IsComment: true}
+}
+
 // OptionsFor returns what the post asks of a target's network; nil: nothing.
 func (p Post) OptionsFor(t Target) json.RawMessage {
 	options := p.Options

@@ -181,15 +181,16 @@ const (
 	EventPrepared   = "prepared"  // attachments are at the network
 	EventProblem    = "problem"   // found while preparing, before its time
 	EventSegment    = "segment_posted"
-	EventLate       = "late"      // its time has passed and it is not out
-	EventRedriven   = "redriven"  // dead letters go out again
-	EventDiscarded  = "discarded" // dead letters were given up
-	EventConfirmed  = "confirmed" // a person says that an uncertain post exists
-	EventResend     = "resend"    // a user decided that the post does not exist at the network
-	EventThrottled  = "throttled" // held back by a rate limit, before anything is sent
-	EventHeld       = "held"      // held back because the network does not answer
-	EventSubmitted  = "submitted" // it waits for approval
-	EventApproved   = "approved"  // and is on the schedule
+	EventNoComment  = "comment_failed" // the post is out, its first comment is not
+	EventLate       = "late"           // its time has passed and it is not out
+	EventRedriven   = "redriven"       // dead letters go out again
+	EventDiscarded  = "discarded"      // dead letters were given up
+	EventConfirmed  = "confirmed"      // a person says that an uncertain post exists
+	EventResend     = "resend"         // a user decided that the post does not exist at the network
+	EventThrottled  = "throttled"      // held back by a rate limit, before anything is sent
+	EventHeld       = "held"           // held back because the network does not answer
+	EventSubmitted  = "submitted"      // it waits for approval
+	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
 )
 

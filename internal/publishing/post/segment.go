@@ -10,7 +10,16 @@ import (
 type Segment struct {
 	Content       string      `json:"content"`
 	AttachmentIDs []uuid.UUID `json:"attachment_ids,omitempty"`
+	// AfterMinutes delays a segment: it is sent that long after the one before.
+	AfterMinutes int `json:"after_minutes,omitempty"`
+	// IsComment means that the post counts as published without the segment: it is
+	// the first comment that the options ask for.
+	IsComment bool `json:"-"`
 }
+
+// MaxAfterMinutes bounds Segment.AfterMinutes. A post whose segments wait cannot be
+// changed any more.
+const MaxAfterMinutes = 24 * 60
 
 // Override is what a post says differently on one account. Each field has three
 // states: nil inherits the post's value, also when that changes later; an empty
@@ -52,7 +61,11 @@ func (p Post) originalSegments(t Target) []Segment {
 			rest = *o.Thread
 		}
 	}
-	return append([]Segment{first}, rest...)
+	segments := append([]Segment{first}, rest...)
+	if comment := p.firstComment(t); comment.Content != "" {
+		segments = append(segments, comment)
+	}
+	return segments
 }
 
 // MediaIDs lists the attachments of all targets and segments, each once.

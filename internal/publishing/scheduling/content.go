@@ -31,7 +31,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 	}
 	for _, a := range accounts {
 		o := overrides[a.ID]
-		segments := p.Segments(post.Target{AccountID: a.ID, Override: o})
+		segments := p.Segments(post.Target{AccountID: a.ID, Network: a.Network, Override: o})
 		if !c.checkReadable(segments, a, o, add) {
 			continue
 		}
@@ -49,7 +49,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		options := c.options(p, a, o, adapter, add)
 		for i, s := range segments {
 			for _, found := range adapter.Check(c.networkContent(p, i, s, options, limits), limits) {
-				add(apperr.FieldError{Field: fieldOf(i, a, o, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}
 	}

@@ -121,6 +121,9 @@ func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 			}
 		}
 	}
+	for name, raw := range p.Options {
+		c.checkOptionText("options."+name, raw)
+	}
 	look("", &p.Content, p.Thread)
 	for id, o := range overrides {
 		var thread []post.Segment
@@ -128,5 +131,10 @@ func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 			thread = *o.Thread
 		}
 		look("overrides."+id.String()+".", o.Content, thread)
+		if o.Options != nil {
+			for name, raw := range *o.Options {
+				c.checkOptionText("overrides."+id.String()+".options."+name, raw)
+			}
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package scheduling
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
@@ -55,4 +57,11 @@ func (c *check) options(p post.Post, a account.Account, o *post.Override, adapte
 		add(apperr.FieldError{Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message})
 	}
 	return options
+}
+
+// checkOptionText refuses options that the database cannot store.
+func (c *check) checkOptionText(field string, raw json.RawMessage) {
+	if !utf8.Valid(raw) || bytes.Contains(raw, []byte(`\u0000`)) {
+		c.add(field, "invalid", "The options must be valid UTF-8 without NUL.")
+	}
 }

@@ -94,17 +94,17 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 		}
 		add := func(found apperr.FieldError) { seen.Problems = append(seen.Problems, found) }
 		readable := c.checkReadable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
-			found.Field = fieldOf(i, a, t.Override, "content")
+			found.Field = fieldOfSegment(i, s, a, t.Override, "content")
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.FieldError{Field: fieldOf(i, a, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
+			add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
 		}
 		if readable && known {
 			content := c.networkContent(p, i, s, options, limits)
 			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(apperr.FieldError{Field: fieldOf(i, a, t.Override, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code, Message: found.Message})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)

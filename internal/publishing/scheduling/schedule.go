@@ -34,6 +34,8 @@ type Draft struct {
 type Segment struct {
 	Content     string   `json:"content"`
 	Attachments []string `json:"attachments,omitempty"`
+	// AfterMinutes is how long after the segment before it is sent.
+	AfterMinutes int `json:"after_minutes,omitempty"`
 }
 
 // Override customizes a post for one account; nil inherits a field.

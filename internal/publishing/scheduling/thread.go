@@ -21,7 +21,10 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids})
+		if s.AfterMinutes < 0 || s.AfterMinutes > post.MaxAfterMinutes {
+			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "invalid", "A segment can follow at most %d minutes after the one before. Name a smaller number.", post.MaxAfterMinutes)
+		}
+		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids, AfterMinutes: s.AfterMinutes})
 	}
 	return out, nil
 }
@@ -74,6 +77,14 @@ func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, b
 		return id, true
 	}
 	return uuid.Nil, false
+}
+
+// fieldOfSegment is fieldOf for a segment that may be the first comment.
+func fieldOfSegment(i int, s post.Segment, a account.Account, o *post.Override, field string) string {
+	if s.IsComment {
+		return fieldOf(0, a, o, "options.first_comment."+field)
+	}
+	return fieldOf(i, a, o, field)
 }
 
 // fieldOf converts a field name of an adapter to the path in the request.

@@ -113,6 +113,7 @@ func english() map[string]string {
 		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent}][, answered at {answered}].",
 		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late} late][: sent at {sent}][, answered at {answered}].",
 		"segment_posted.on_time":   "Part {number}[ of {of}] posted to {handle}[ as {url}], on time[: sent at {sent}][, answered at {answered}].",
+		"comment_failed":           "Posted to {handle} without its first comment.[ {message}]",
 		"failed.too_late":          "Not posted to {handle}.[ {message}]",
 		"failed":                   "Not posted to {handle}.[ {message}]",
 		"failed.auth":              "Not posted to {handle}: the network no longer accepts Dateline's access. Reconnect the account.[ {message}]",

@@ -96,6 +96,7 @@ func rows() []row {
 		{"posted", `{}`, "Posted to @desk@news.example."},
 		{"segment_posted", `{"segment":1,"of":3,"url":"https://news.example/@desk/2","late_ms":1250,"sent":"2026-12-24T05:00:01.250Z","answered":"2026-12-24T05:00:01.300Z"}`,
 			"Part 2 of 3 posted to @desk@news.example as https://news.example/@desk/2, 1.250 s late: sent at 12:00:01.250, answered at 12:00:01.300."},
+		{"comment_failed", `{"class":"rejected","message":"Comments are off."}`, "Posted to @desk@news.example without its first comment. Comments are off."},
 		{"failed", `{"class":"rejected","code":"http_422","message":"Validation failed."}`, "Not posted to @desk@news.example: the network rejected it. Validation failed."},
 		{"failed", `{"class":"auth","code":"http_401","message":"The access token is invalid."}`,
 			"Not posted to @desk@news.example: the network no longer accepts Dateline's access. Reconnect the account. The access token is invalid."},

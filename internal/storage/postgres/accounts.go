@@ -78,11 +78,11 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]a
 	return accountsFromRows(rows), err
 }
 
-// EditAccount updates the settings of an account. A nil isDefault keeps the
-// default, and a nil setting is removed.
-func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
+// EditAccount updates what people choose for an account. What is nil stays as it
+// is, and a nil setting is removed.
+func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, c account.Edit) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
-	for name, value := range settings {
+	for name, value := range c.Settings {
 		if value == nil {
 			drop = append(drop, name)
 		} else {
@@ -93,7 +93,7 @@ func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, isDe
 	if err != nil {
 		return account.Account{}, err
 	}
-	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: c.Default, Label: c.Label, Color: c.Color, SetSettings: raw, DropSettings: drop})
 	if noRows(err) {
 		return account.Account{}, apperr.NotFound("account")
 	}
@@ -139,7 +139,7 @@ func accountsFromRows(rows []db.Account) []account.Account {
 
 func accountFromRow(r db.Account) account.Account {
 	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
-		Handle: r.Handle, Name: r.Name, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
+		Handle: r.Handle, Name: r.Name, Label: r.Label, Color: r.Color, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
 		SealedToken: r.Token, TokenVersion: r.TokenVersion, IsRenewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
 		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
@@ -78,17 +79,41 @@ func (s *Store) ReportValueDays(ctx context.Context, site uuid.UUID, dimension, 
 	return days, err
 }
 
-// ReportPages reads the most viewed pages of a site, or those where most visits
-// started.
-func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRange, byEntries bool, limit int) ([]report.Row, error) {
-	rows, err := s.q.ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-		ByEntries: byEntries, Rows: int32(limit)}) //nolint:gosec // thousands
+// ReportPages reads the most viewed pages of a site, and those where most visits
+// started, in no order.
+func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRange, limit int) ([]report.Row, error) {
+	var rows []db.ReportPagesRow
+	// A year has some ten thousand pages to sum up. Planned for far fewer, because
+	// their number is unknown to Postgres, the query would sort on disk.
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "set local work_mem = '16MB'; set local max_parallel_workers_per_gather = 0"); err != nil {
+			return err
+		}
+		var err error
+		rows, err = s.q.WithTx(tx).ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+			Rows: int32(limit)}) //nolint:gosec // thousands
+		return err
+	})
 	pages := make([]report.Row, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		pages[i] = report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
+	for i, row := range rows {
+		pages[i] = pageRow(row)
 	}
 	return pages, err
+}
+
+// ReportNamedPages reads the totals of pages that the lists have.
+func (s *Store) ReportNamedPages(ctx context.Context, site uuid.UUID, r report.PageRange, names []string) ([]report.Row, error) {
+	rows, err := s.q.ReportNamedPages(ctx, db.ReportNamedPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+		Pages: names})
+	pages := make([]report.Row, len(rows))
+	for i, row := range rows {
+		pages[i] = pageRow(db.ReportPagesRow(row))
+	}
+	return pages, err
+}
+
+func pageRow(r db.ReportPagesRow) report.Row {
+	return report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
 }
 
 // ReportPageDays reads the totals of a page by day.

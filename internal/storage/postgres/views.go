@@ -102,18 +102,22 @@ type viewBatchRows struct {
 	filtered   db.AddViewFilteredParams
 	uniques    db.SaveViewUniquesParams
 	sites      siteRows
+	engagement engagementRows
 	hitCount   int64
 }
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
-	b := &viewBatchRows{sites: newSiteRows()}
+	b := &viewBatchRows{sites: newSiteRows(), engagement: engagementOf(deltas)}
 	for i, d := range deltas {
 		d.Page = sanitizeText(d.Page)
 		page := int64(i)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
-			b.hour(page, h, h.Count, 0)
 			b.sites.addHour(d.Site, h)
+			if h.Kind == counter.SecondView {
+				continue // of sites only: the page of the second view says nothing about the visit
+			}
+			b.hour(page, h, h.Count, 0)
 			counts[h.Kind] += h.Count
 			if isHitKind(h.Kind) {
 				b.hitCount += h.Count
@@ -158,6 +162,7 @@ func (b *viewBatchRows) hour(page int64, h counter.HourDelta, count, funnel int6
 // partitions returns the partitions that the batch is written to.
 func (b *viewBatchRows) partitions() partitions {
 	at := partitions{}
+	b.engagement.addPartitions(at)
 	for _, hour := range b.hours.Hours {
 		at.add(viewHours, hour)
 	}
@@ -206,13 +211,19 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
 		})
 	}
+	if err == nil {
+		err = b.engagement.writePages(ctx, q)
+	}
 	if err == nil && len(hours.Hours) > 0 {
 		err = q.MarkViewHours(ctx, hours.Hours)
 	}
 	if err != nil {
 		return err
 	}
-	return b.sites.write(ctx, q) // last, to hold the locks on a site's rows only briefly
+	if err := b.sites.write(ctx, q); err != nil { // last, to hold the locks on a site's rows only briefly
+		return err
+	}
+	return b.engagement.writeSites(ctx, q)
 }
 
 // writePages adds the totals of the pages and returns their ids, in their order.

@@ -25,10 +25,11 @@ const (
 	viewDimensions viewTable = "view_dimensions"
 	viewFiltered   viewTable = "view_filtered"
 	viewUniques    viewTable = "view_uniques"
+	viewEngagement viewTable = "view_engagement"
 )
 
 func viewTables() []viewTable {
-	return []viewTable{viewHours, viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques}
+	return []viewTable{viewHours, viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques, viewEngagement}
 }
 
 // span returns the time range of the partition at t: a day for hours, a month
@@ -123,7 +124,7 @@ func (s *Store) CreateViewPartitions(ctx context.Context, now time.Time) error {
 	for days := range 4 {
 		needed.add(viewHours, now.AddDate(0, 0, days))
 	}
-	for _, table := range []viewTable{viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques} {
+	for _, table := range []viewTable{viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques, viewEngagement} {
 		needed.add(table, now)
 		needed.add(table, now.AddDate(0, 0, 3))
 	}

@@ -7,8 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -80,16 +82,24 @@ func Eventually(t testing.TB, within time.Duration, what string, done func() boo
 	t.Fatalf("%[2]s: timed out after %[1]s", within, what)
 }
 
-// FreePort finds a port of this machine that nobody uses.
+// FreePort finds a port of this machine that nobody uses. It is below the ports
+// that the system gives to outgoing connections, which many tests at a time open:
+// one of them could take the port before the program listens.
 func FreePort(t testing.TB) string {
 	t.Helper()
+	const first, last = 10_000, 32_000
 	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	Must(t, err)
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	Must(t, err)
-	return port
+	var err error
+	for range 100 {
+		port := strconv.Itoa(first + rand.IntN(last-first)) //nolint:gosec // needs no secrecy
+		var l net.Listener
+		if l, err = lc.Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
+	}
+	t.Fatalf("no free port: %v", err)
+	return ""
 }
 
 // Must fails the test for an error that it is not about.

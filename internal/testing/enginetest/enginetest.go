@@ -12,7 +12,10 @@
 package enginetest
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -28,6 +31,7 @@ var process struct { //nolint:gochecknoglobals // see above
 // Main runs the tests of a package, then stops what they started.
 func Main(m *testing.M) {
 	process.inMain = true
+	RunAtATime(max(6, runtime.GOMAXPROCS(0)))
 	code := m.Run()
 	process.mu.Lock()
 	if process.postgres != nil {
@@ -35,6 +39,17 @@ func Main(m *testing.M) {
 	}
 	process.mu.Unlock()
 	os.Exit(code)
+}
+
+// RunAtATime sets how many parallel tests run at a time, unless -parallel does.
+// Go runs as many as there are processors, but tests with engines mostly wait.
+func RunAtATime(n int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(n))
+	}
 }
 
 // NeedEngines skips the test with -short, which runs no processes beside the

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"dateline/internal/testing/e2etest"
 	"dateline/internal/testing/enginetest"
 	"dateline/workflows"
 )
@@ -39,11 +39,7 @@ func Start(t testing.TB) (address string) {
 // StartIn is Start with the store in a folder of the caller's.
 func StartIn(t testing.TB, dir string) (address string) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(freeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{store: []string{"--db-filename", filepath.Join(dir, "temporal.db")}, port: port}
+	s := &Server{store: []string{"--db-filename", filepath.Join(dir, "temporal.db")}, port: e2etest.FreePort(t)}
 	s.start(t)
 	return s.Address
 }
@@ -72,11 +68,7 @@ type Server struct {
 // StartPostgres is Start on an empty Postgres database, which temporald fills.
 func StartPostgres(t testing.TB, database string) *Server {
 	t.Helper()
-	_, port, err := net.SplitHostPort(freeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{store: []string{"--postgres-url", database}, port: port}
+	s := &Server{store: []string{"--postgres-url", database}, port: e2etest.FreePort(t)}
 	s.start(t)
 	return s
 }
@@ -152,16 +144,6 @@ func Dial(t testing.TB, address string, options func(*client.Options)) client.Cl
 	}
 	t.Cleanup(c.Close)
 	return c
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // root finds the checkout, because tests run in their package's folder.

@@ -19,7 +19,7 @@ export function initials(name: string): string {
 /** An account's picture: letters on its own color, with the network's glyph in the corner. */
 export function AccountAvatar({ name, network, size = 32, square, glyph = true, color }: { name: string; network: string; size?: number; square?: boolean; glyph?: boolean; color?: string }) {
   return (
-    <span className="dl-avatar" style={{ width: size, height: size, borderRadius: square ? 8 : '50%', background: `var(--mantine-color-${color ?? colorOf(name)}-8)`, fontSize: Math.round(size * 0.38) }} aria-hidden>
+    <span className="dl-avatar" style={{ width: size, height: size, borderRadius: square ? 8 : '50%', background: `color-mix(in srgb, var(--mantine-color-${color || colorOf(name)}-9), #000 28%)`, fontSize: Math.round(size * 0.38) }} aria-hidden>
       {initials(name)}
       {glyph && (
         <span className="dl-avatar-glyph">

@@ -25,21 +25,28 @@ interface Props {
  * A date and time: typed as people say it, in English or Vietnamese, or picked.
  * What is understood stands below, with the zone.
  */
-export function WhenField({ label, value, zone, onChange, error, nextSlot, autoFocus, required, w = 260 }: Props) {
+export function WhenField({ label, value: given, zone, onChange, error, nextSlot, autoFocus, required, w = 260 }: Props) {
   const { t, i18n } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
   // What is being typed; the field shows the value when nobody types.
   const [typed, setTyped] = useState<string>()
+  // What was chosen stands here until the owner has it, too.
+  const [mine, setMine] = useState<{ when: Wall | ''; instead: Wall | '' }>()
+  const value = mine && mine.instead === given ? mine.when : given
+  const give = (when: Wall | '') => {
+    setMine({ when, instead: given })
+    onChange(when)
+  }
   const understood = typed === undefined || typed.trim() === '' || parseWhen(typed, zone) !== undefined
   const at = value === '' ? undefined : toInstant(value, zone)
   const type = (text: string) => {
     setTyped(text)
     const when = text.trim() === '' ? '' : parseWhen(text, zone)
-    if (when !== undefined && when !== value) onChange(when)
+    if (when !== undefined && when !== value) give(when)
   }
   const pick = (when: Wall) => {
     setTyped(undefined)
-    onChange(when)
+    give(when)
   }
   return (
     <Input.Wrapper w={w} maw="100%">

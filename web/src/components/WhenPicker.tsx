@@ -4,8 +4,8 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { DatePicker, TimePicker } from '@mantine/dates'
 import { IconBolt, IconClockHour9, IconHourglass, IconPlaylistAdd } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { format, toInstant, toWall, type Wall } from '../lib/time'
-import { offsetName, parseWhen } from '../lib/when'
+import { toInstant, toWall, type Wall } from '../lib/time'
+import { formatWhen, offsetName, parseWhen } from '../lib/when'
 
 interface Props {
   value: Wall | ''
@@ -21,7 +21,7 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
   const now = toWall(Date.now(), zone)
   const date = value.slice(0, 10) || null
   const clock = value.slice(11, 16) || '09:00'
-  const weekday = (when: Wall) => format(toInstant(when, zone), i18n.language, zone, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const short = (when: Wall) => formatWhen(when, i18n.language).replace(/[/ ]\d{4}/, '')
   const slot = nextSlot ? toWall(nextSlot, zone).slice(0, 16) : undefined
   const shortcuts = [
     { icon: IconHourglass, label: t('when.inOneHour'), when: parseWhen('in 1 hour', zone) },
@@ -30,8 +30,9 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
     ...(slot ? [{ icon: IconPlaylistAdd, label: t('when.nextSlot'), when: slot }] : []),
   ]
   return (
-    <Stack gap="xs" w={280}>
+    <Stack gap="xs" w={312}>
       <DatePicker
+        size="md"
         locale={i18n.language}
         firstDayOfWeek={1}
         weekendDays={[]}
@@ -68,7 +69,7 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
               justify="space-between"
               fullWidth
               leftSection={<Icon size={16} aria-hidden />}
-              rightSection={<Text size="xs" c="dimmed" className="dl-numbers" span>{weekday(when)}</Text>}
+              rightSection={<Text size="xs" c="dimmed" className="dl-numbers" span>{short(when)}</Text>}
               styles={{ label: { flex: 1, textAlign: 'left', color: 'var(--mantine-color-text)' } }}
               onClick={() => {
                 onChange(when)

@@ -28,11 +28,11 @@ const brands: Record<string, string> = {
 }
 
 /** A network's glyph on its brand color; what it belongs to names the network. */
-export function NetworkGlyph({ network, size = 16 }: { network: string; size?: number }) {
+export function NetworkGlyph({ network, size = 16, named }: { network: string; size?: number; named?: boolean }) {
   const Icon = networks[network]?.icon ?? IconWorld
   return (
-    <span className="dl-glyph" style={{ width: size, height: size, background: brands[network] ?? '#495057' }} aria-hidden>
-      <Icon size={Math.round(size * 0.72)} stroke={2.2} />
+    <span className="dl-glyph" style={{ width: size, height: size, background: brands[network] ?? '#495057' }} {...(named ? { role: 'img', 'aria-label': networkName(network) } : { 'aria-hidden': true })}>
+      <Icon size={Math.round(size * 0.72)} stroke={2.2} aria-hidden />
     </span>
   )
 }
@@ -42,11 +42,19 @@ export function NetworkIcon({ network, size = 18 }: { network: string; size?: nu
   return <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} />
 }
 
-export function AccountName({ network, handle, size = 'sm' }: { network: string; handle: string; size?: 'xs' | 'sm' | 'md' }) {
+/** How an account is called here: as people chose, else as its network calls it. */
+export const displayName = (a: { label?: string; name: string; handle: string }) => a.label || a.name || a.handle
+
+export function AccountName({ network, handle, label, size = 'sm' }: { network: string; handle: string; label?: string; size?: 'xs' | 'sm' | 'md' }) {
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
-      <NetworkIcon network={network} />
-      <Text size={size} truncate fw={500}>
+      <NetworkGlyph network={network} size={18} named />
+      {label && (
+        <Text size={size} truncate fw={600} span>
+          {label}
+        </Text>
+      )}
+      <Text size={size} truncate fw={label ? 400 : 500} c={label ? 'dimmed' : undefined} span>
         {handle}
       </Text>
     </Group>

@@ -61,6 +61,9 @@ func (p *parser) day() (y, m, d, from, to int, ok bool) {
 		if y, m, d, to, ok = p.namedDay(i); ok {
 			return y, m, d, i, to, true
 		}
+		if y, m, d, to, ok = p.eastAsianDay(i); ok {
+			return y, m, d, i, to, true
+		}
 	}
 	return 0, 0, 0, 0, 0, false
 }
@@ -126,7 +129,7 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		return y, m, d, k + 1, true
 	}
 	if d = p.num(i); d > 0 && d < 32 {
-		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/")
+		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/", "er", "ta", "º")
 		if m = month(p.at(k).text); m > 0 {
 			k = p.skip(k+1, ".", ",", "-", "de", "/")
 			y = p.num(k)
@@ -137,6 +140,15 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		}
 	}
 	return 0, 0, 0, 0, false
+}
+
+// eastAsianDay parses 2026年3月7日 and 2026년 3월 7일.
+func (p *parser) eastAsianDay(i int) (y, m, d, to int, ok bool) {
+	if !p.is(i+1, "年", "년") || !p.is(i+3, "月", "월") || !p.is(i+5, "日", "일") {
+		return 0, 0, 0, 0, false
+	}
+	y, m, d = p.num(i), p.num(i+2), p.num(i+4)
+	return y, m, d, i + 6, valid(y, m, d)
 }
 
 // yearAfterClock finds the year after a time of day and its zone.
@@ -242,31 +254,32 @@ func (p *parser) meridiem(i int) (half, end int) {
 	return 0, i
 }
 
+// month returns the number of a month in the languages of European news pages; 0: none.
 func month(w string) int {
 	switch w {
-	case "january", "jan", "janeiro":
+	case "january", "jan", "janeiro", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene", "gennaio", "gen", "januari", "stycznia", "styczeń", "sty", "января", "январь", "янв", "ocak", "oca", "ledna", "január", "ianuarie", "tammikuuta", "ιανουαρίου", "січня", "leden", "siječnja":
 		return 1
-	case "february", "feb", "fevereiro":
+	case "february", "feb", "fevereiro", "fev", "februar", "feber", "février", "fevrier", "févr", "fév", "febrero", "febbraio", "februari", "lutego", "luty", "lut", "февраля", "февраль", "фев", "şubat", "şub", "února", "február", "februarie", "helmikuuta", "φεβρουαρίου", "лютого", "únor":
 		return 2
-	case "march", "mar", "março":
+	case "march", "mar", "março", "märz", "mrz", "maerz", "mär", "mars", "marzo", "maart", "mrt", "marca", "marzec", "марта", "март", "mart", "března", "březen", "maaliskuuta", "martie", "március", "μαρτίου", "березня":
 		return 3
-	case "april", "apr", "abril":
+	case "april", "apr", "abril", "abr", "avril", "avr", "aprile", "aprilie", "kwietnia", "kwiecień", "kwi", "апреля", "апрель", "апр", "nisan", "nis", "dubna", "huhtikuuta", "április", "απριλίου", "квітня", "duben":
 		return 4
-	case "may", "maio":
+	case "may", "maio", "mai", "mayo", "maggio", "mag", "mei", "maja", "maj", "мая", "май", "mayıs", "května", "květen", "toukokuuta", "május", "μαΐου", "травня":
 		return 5
-	case "june", "jun", "junho":
+	case "june", "jun", "junho", "juni", "juin", "junio", "giugno", "giu", "iunie", "czerwca", "czerwiec", "cze", "июня", "июнь", "июн", "haziran", "haz", "června", "červen", "kesäkuuta", "június", "ιουνίου", "червня":
 		return 6
-	case "july", "jul", "julho":
+	case "july", "jul", "julho", "juli", "juillet", "juil", "julio", "luglio", "lug", "iulie", "lipca", "lipiec", "lip", "июля", "июль", "июл", "temmuz", "tem", "července", "červenec", "heinäkuuta", "július", "ιουλίου", "липня":
 		return 7
-	case "august", "aug", "agosto":
+	case "august", "aug", "agosto", "ago", "août", "aout", "augustus", "augusti", "sierpnia", "sierpień", "sie", "августа", "август", "авг", "ağustos", "ağu", "srpna", "srpen", "elokuuta", "augusztus", "αυγούστου", "серпня":
 		return 8
-	case "september", "sep", "sept", "setembro":
+	case "september", "sep", "sept", "setembro", "set", "septembre", "septiembre", "settembre", "septembrie", "września", "wrzesień", "wrz", "сентября", "сентябрь", "сен", "сент", "eylül", "eyl", "září", "syyskuuta", "szeptember", "σεπτεμβρίου", "вересня":
 		return 9
-	case "october", "oct", "outubro":
+	case "october", "oct", "outubro", "out", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "octombrie", "października", "październik", "paź", "октября", "октябрь", "окт", "ekim", "eki", "října", "říjen", "lokakuuta", "október", "οκτωβρίου", "жовтня":
 		return 10
-	case "november", "nov", "novembro":
+	case "november", "nov", "novembro", "novembre", "noviembre", "noiembrie", "listopada", "listopad", "lis", "ноября", "ноябрь", "ноя", "kasım", "kas", "listopadu", "marraskuuta", "νοεμβρίου", "листопада":
 		return 11
-	case "december", "dec", "dezembro":
+	case "december", "dec", "dezembro", "dez", "dezember", "décembre", "decembre", "déc", "diciembre", "dic", "dicembre", "decembrie", "grudnia", "grudzień", "gru", "декабря", "декабрь", "дек", "aralık", "ara", "prosince", "prosinec", "joulukuuta", "δεκεμβρίου", "грудня":
 		return 12
 	}
 	return 0

@@ -4,10 +4,10 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,13 +22,10 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// groundTruthFile marks a folder as a dataset.
-const groundTruthFile = "ground-truth.json"
-
-// FindDatasets returns the datasets in a folder: the folder itself, or its subfolders.
-// others are subfolders that are not datasets.
+// FindDatasets returns the datasets in a folder: the folder itself, or those up to two
+// levels below it. others are folders that contain none.
 func FindDatasets(dir string) (sets, others []string, err error) {
-	if isDataset(dir) {
+	if score.IsDataset(dir) {
 		return []string{dir}, nil, nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -36,93 +33,91 @@ func FindDatasets(dir string) (sets, others []string, err error) {
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		switch path := filepath.Join(dir, e.Name()); {
-		case isDataset(path):
+		path := filepath.Join(dir, e.Name())
+		if !e.IsDir() {
+			continue
+		}
+		if score.IsDataset(path) {
 			sets = append(sets, path)
-		case e.IsDir():
+			continue
+		}
+		inner, _ := filepath.Glob(filepath.Join(path, "*"))
+		before := len(sets)
+		for _, p := range inner {
+			if score.IsDataset(p) {
+				sets = append(sets, p)
+			}
+		}
+		if len(sets) == before {
 			others = append(others, path)
 		}
 	}
 	if len(sets) == 0 {
-		return nil, others, fmt.Errorf("neither %s nor its subfolders contain a %s: see docs/how-to/evaluate-extraction.md", dir, groundTruthFile)
+		return nil, others, fmt.Errorf("neither %s nor its subfolders contain a dataset: see docs/how-to/evaluate-extraction.md", dir)
 	}
 	return sets, others, nil
 }
 
-func isDataset(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, groundTruthFile))
-	return !errors.Is(err, fs.ErrNotExist) && err == nil
+// Options select what is measured.
+type Options struct {
+	Half       score.Half // empty: both
+	Type       string     // of pages; empty: all
+	NoBaseline bool       // skip go-trafilatura, which takes most of the time
+	NoLearned  bool       // skip learned selectors
+	Worst      int        // number of the worst pages to return
+	Examples   int        // number of pages with their texts to return, the worst first
 }
 
-// Metrics are the results of one extractor on a dataset.
-type Metrics struct {
-	Body    score.Total
-	Empty   int   // pages without extracted text
-	Title   Ratio // exact matches
-	Author  Ratio // exactly the right authors
-	Date    Ratio // day of publication
-	Minute  Ratio // minute of publication, if annotated
-	cpuTime time.Duration
+// Page is the result of one page of the inspected half.
+type Page struct {
+	Dataset, Key, URL, Type string
+	F1, BaselineF1          float64
+	Truth                   score.GroundTruth
+	HTML                    []byte
+	Own, Baseline           Extracted
 }
 
-// Ratio counts correct pages among those with an annotation.
-type Ratio struct{ Right, Total int }
-
-func (s *Ratio) add(right bool) {
-	s.Total++
-	if right {
-		s.Right++
-	}
-}
-
-func (s *Ratio) merge(o Ratio) { s.Right, s.Total = s.Right+o.Right, s.Total+o.Total }
-
-// Value returns the ratio, or nil without annotations.
-func (s Ratio) Value() *float64 {
-	if s.Total == 0 {
-		return nil
-	}
-	v := float64(s.Right) / float64(s.Total)
-	return &v
-}
-
-// PerSecond is the number of pages per second of CPU time.
-func (r Metrics) PerSecond() float64 {
-	if r.cpuTime <= 0 {
-		return 0
-	}
-	return float64(r.Body.Pages) / r.cpuTime.Seconds()
-}
-
-func (r *Metrics) merge(o Metrics) {
-	r.Body.Merge(o.Body)
-	r.Empty, r.cpuTime = r.Empty+o.Empty, r.cpuTime+o.cpuTime
-	r.Title.merge(o.Title)
-	r.Author.merge(o.Author)
-	r.Date.merge(o.Date)
-	r.Minute.merge(o.Minute)
-}
-
-// Result compares both extractors on a dataset.
+// Result compares the extractors on a dataset.
 type Result struct {
-	Dataset        string
-	Own, Baseline  Metrics
-	BaselineFilled int // pages without text that the baseline extracts
+	Dataset string
+	Groups  []Group // all pages, then each half and type
+	Worst   []Page  // of the inspected half, the worst first
 }
 
 // Merge adds another dataset.
-func (r *Result) Merge(o Result) {
-	r.Own.merge(o.Own)
-	r.Baseline.merge(o.Baseline)
-	r.BaselineFilled += o.BaselineFilled
+func (r *Result) Merge(o Result, keep int) {
+	for _, g := range o.Groups {
+		r.group(g.Half, g.Type).merge(g)
+	}
+	r.Worst = append(r.Worst, o.Worst...)
+	r.sortWorst(keep)
 }
 
-// extracted is what an extractor returns for a page.
-type extracted struct {
-	text, title string
-	authors     []string
-	published   time.Time
-	dateOnly    bool
+// All returns the totals of all pages.
+func (r *Result) All() *Group { return r.group("", "") }
+
+// group returns the group of a half and type of pages.
+func (r *Result) group(h score.Half, kind string) *Group {
+	for i := range r.Groups {
+		if r.Groups[i].Half == h && r.Groups[i].Type == kind {
+			return &r.Groups[i]
+		}
+	}
+	r.Groups = append(r.Groups, Group{Half: h, Type: kind})
+	return &r.Groups[len(r.Groups)-1]
+}
+
+func (r *Result) sortWorst(keep int) {
+	slices.SortStableFunc(r.Worst, func(a, b Page) int { return cmp.Compare(a.F1, b.F1) })
+	r.Worst = r.Worst[:min(len(r.Worst), keep)]
+}
+
+// Extracted is what an extractor returns for a page.
+type Extracted struct {
+	Text, Title, Section, Image string
+	Authors                     []string
+	Published                   time.Time
+	DateOnly                    bool
 }
 
 // batchSize is the number of pages that one extractor processes before the other.
@@ -131,37 +126,74 @@ const batchSize = 20
 // Evaluate measures a dataset. The extractors alternate in batches, each after a garbage
 // collection, so that neither pays for the other and load on the machine affects both
 // equally. progress is called after each batch.
-func Evaluate(ctx context.Context, dir string, progress func(pages, total int)) (Result, error) {
+func Evaluate(ctx context.Context, dir string, o Options, progress func(pages, total int)) (Result, error) {
 	r := Result{Dataset: filepath.Base(dir)}
 	pages, err := score.LoadDataset(dir)
 	if err != nil {
 		return r, err
 	}
+	pages = slices.DeleteFunc(pages, func(p score.Page) bool {
+		return o.Half != "" && p.Half() != o.Half || o.Type != "" && p.Type != o.Type
+	})
+	r.All()
+	done := 0
 	for part := range slices.Chunk(pages, batchSize) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		own, base := make([]extracted, len(part)), make([]extracted, len(part))
-		r.Own.cpuTime += measureCPU(func() {
+		own, base := make([]Extracted, len(part)), make([]Extracted, len(part))
+		spent := measureCPU(func() {
 			for i, p := range part {
 				own[i] = extractOwn(ctx, p)
 			}
 		})
-		r.Baseline.cpuTime += measureCPU(func() {
-			for i, p := range part {
-				base[i] = extractBaseline(p)
-			}
-		})
-		for i, p := range part {
-			r.Own.addPage(p, own[i])
-			r.Baseline.addPage(p, base[i])
-			if own[i].text == "" && base[i].text != "" {
-				r.BaselineFilled++
-			}
+		var baseSpent time.Duration
+		if !o.NoBaseline {
+			baseSpent = measureCPU(func() {
+				for i, p := range part {
+					base[i] = extractBaseline(p)
+				}
+			})
 		}
-		progress(r.Own.Body.Pages, len(pages))
+		all := r.All()
+		all.Own.cpuTime, all.Baseline.cpuTime = all.Own.cpuTime+spent, all.Baseline.cpuTime+baseSpent
+		for i, p := range part {
+			r.add(p, own[i], base[i], o)
+		}
+		done += len(part)
+		progress(done, len(pages))
 	}
+	if !o.NoLearned {
+		r.measureLearned(ctx, pages)
+	}
+	r.sortWorst(max(o.Worst, o.Examples))
 	return r, nil
+}
+
+// add adds a page to its groups.
+func (r *Result) add(p score.Page, own, base Extracted, o Options) {
+	mine, theirs := compare(p, own), Metrics{}
+	if !o.NoBaseline {
+		theirs = compare(p, base)
+	}
+	for _, g := range r.groupsOf(p) {
+		r.Groups[g].Own.merge(mine)
+		r.Groups[g].Baseline.merge(theirs)
+	}
+	if p.Half() == score.Inspect && (o.Worst > 0 || o.Examples > 0) {
+		r.Worst = append(r.Worst, Page{Dataset: r.Dataset, Key: p.Key, URL: p.URL, Type: p.Type, F1: mine.quality(), BaselineF1: theirs.quality(),
+			Truth: p.GroundTruth, HTML: p.HTML, Own: own, Baseline: base})
+	}
+}
+
+// groupsOf returns the indexes of the groups of a page.
+func (r *Result) groupsOf(p score.Page) []int {
+	out := []int{0}
+	for _, kind := range slices.Compact([]string{"", p.Type}) {
+		r.group(p.Half(), kind)
+		out = append(out, slices.IndexFunc(r.Groups, func(g Group) bool { return g.Half == p.Half() && g.Type == kind }))
+	}
+	return out
 }
 
 // measureCPU returns the CPU time of a call, of all threads.
@@ -172,74 +204,28 @@ func measureCPU(f func()) time.Duration {
 	return processCPUTime() - start
 }
 
-func extractOwn(ctx context.Context, p score.Page) extracted {
+func extractOwn(ctx context.Context, p score.Page) Extracted {
 	a, err := extract.Extract(ctx, extract.Page{HTML: p.HTML, URL: p.URL})
 	if err != nil {
-		return extracted{}
+		return Extracted{}
 	}
-	return extracted{a.Text, a.Title, a.Authors, a.Published, a.DateOnly}
+	return Extracted{a.Text, a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly}
 }
 
-func extractBaseline(p score.Page) extracted {
+func extractBaseline(p score.Page) Extracted {
 	doc, err := html.Parse(bytes.NewReader(p.HTML))
 	if err != nil {
-		return extracted{}
+		return Extracted{}
 	}
-	r, err := trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true})
+	from, _ := url.Parse(p.URL)
+	r, err := trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true, OriginalURL: from})
 	if err != nil || r == nil {
-		return extracted{}
+		return Extracted{}
 	}
-	return extracted{r.ContentText, r.Metadata.Title, strings.Split(r.Metadata.Author, "; "), r.Metadata.Date, true}
-}
-
-func (r *Metrics) addPage(p score.Page, got extracted) {
-	r.Body.Add(score.CompareBody(p.Body, got.text))
-	if got.text == "" {
-		r.Empty++
+	m := r.Metadata
+	section := ""
+	if len(m.Categories) > 0 {
+		section = m.Categories[0]
 	}
-	if p.Title != "" {
-		r.Title.add(normalizeSpace(got.title) == normalizeSpace(p.Title))
-	}
-	if len(p.Authors) > 0 {
-		r.Author.add(slices.Equal(normalizedNames(got.authors), normalizedNames(p.Authors)))
-	}
-	at, clock, ok := parseTruthTime(p.Published)
-	if ok {
-		r.Date.add(sameDay(at, got.published))
-	}
-	if clock {
-		r.Minute.add(!got.dateOnly && at.Truncate(time.Minute).Equal(got.published.Truncate(time.Minute)))
-	}
-}
-
-// sameDay reports whether an extracted time is on the day of publication, at the place
-// of publication.
-func sameDay(truth time.Time, got time.Time) bool {
-	if got.IsZero() {
-		return false
-	}
-	dayStart := time.Date(truth.Year(), truth.Month(), truth.Day(), 0, 0, 0, 0, truth.Location())
-	return got.Format(time.DateOnly) == truth.Format(time.DateOnly) || !got.Before(dayStart) && got.Before(dayStart.AddDate(0, 0, 1))
-}
-
-// parseTruthTime parses an annotated time: RFC 3339, or a day.
-func parseTruthTime(truth string) (at time.Time, clock, ok bool) {
-	if at, err := time.Parse(time.RFC3339, truth); err == nil {
-		return at, true, true
-	}
-	at, err := time.Parse(time.DateOnly, truth)
-	return at, false, err == nil
-}
-
-func normalizeSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func normalizedNames(all []string) []string {
-	out := make([]string, 0, len(all))
-	for _, a := range all {
-		if a = normalizeSpace(a); a != "" {
-			out = append(out, a)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return Extracted{r.ContentText, m.Title, section, m.Image, strings.Split(m.Author, "; "), m.Date, true}
 }

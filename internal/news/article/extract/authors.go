@@ -35,7 +35,71 @@ func (r *builder) readAuthors() {
 	if r.signature != "" && r.setAuthors(article.FromHTML, 0.7, r.signature) {
 		return
 	}
-	r.setAuthors(article.FromJSONLD, 0.3, groups...)
+	if r.setAuthorsNearHeadline() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
+		return
+	}
+	// The publisher itself, where the page names it as the author.
+	r.anySite = true
+	_ = r.setAuthors(article.FromJSONLD, 0.3, groups...) || r.setAuthors(article.FromJSONLD, 0.3, persons...)
+	r.anySite = false
+}
+
+// setAuthorsNearHeadline uses links to profiles and lines that start with "By", near the
+// headline.
+func (r *builder) setAuthorsNearHeadline() bool {
+	if len(r.meta.h1s) == 0 {
+		return false
+	}
+	left := 60
+	var found []string
+	source := 0.0
+	var walk func(n *html.Node, depth int)
+	walk = func(n *html.Node, depth int) {
+		if len(found) > 0 || left <= 0 || depth > maxDepth {
+			return
+		}
+		switch {
+		case n.Type == html.TextNode && !isBlank(n.Data):
+			left--
+			line := clean(n.Data)
+			if by := nameAfterBy(line); by != "" && len(line) < 80 && startsUpper(by) {
+				found, source = append(found, by), 0.5
+			}
+		case n.Type == html.ElementNode:
+			if r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
+				return
+			}
+			if n.DataAtom == atom.A && isProfile(attr(n, "href")) {
+				if t := textOf(n, 80); t != "" && countWords(t) <= 5 {
+					found, source = append(found, t), 0.5
+				}
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, depth+1)
+		}
+	}
+	for at, up := r.meta.h1s[0], 0; at != nil && up < 6 && len(found) == 0; at, up = at.Parent, up+1 {
+		for s := at.NextSibling; s != nil; s = s.NextSibling {
+			walk(s, 0)
+		}
+	}
+	return r.setAuthors(article.FromHTML, source, found...)
+}
+
+func startsUpper(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(first)
+}
+
+// isProfile reports whether a link leads to the profile of an author.
+func isProfile(href string) bool {
+	for _, p := range []string{"/author/", "/authors/", "/autor/", "/autoren/", "/auteur/", "/auteurs/", "/profile/", "/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writers/", "/team/", "/user/", "/users/", "/members/", "/u/"} {
+		if strings.Contains(href, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // authorNames returns the authors named in the metadata. A line above the text that
@@ -87,6 +151,9 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 		if v = clean(v); strings.Contains(v, "://") {
 			continue // the URL of a profile
 		}
+		if first, _, ok := strings.Cut(v, ","); ok && !r.anySite && r.isSite(first) {
+			continue // the address of the publisher
+		}
 		for _, name := range splitNames(v) {
 			if name = r.personName(name); name != "" && !containsName(out, name) && len(out) < 12 {
 				out = append(out, name)
@@ -96,9 +163,30 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 	if len(out) == 0 {
 		return false
 	}
+	if source == article.FromHTML || source == article.FromMicrodata {
+		out = withoutRepeats(out)
+	}
 	r.a.Authors = withoutJobTitles(out)
 	r.a.SetOrigin(article.FieldAuthors, source, confidence)
 	return true
+}
+
+// withoutRepeats drops names that begin or end with another one: "Mai Lan Editor" next to
+// "Mai Lan", which both come from nested elements of a byline.
+func withoutRepeats(names []string) []string {
+	var out []string
+	for i, a := range names {
+		repeats := false
+		for k, b := range names {
+			if i != k && len(b) < len(a) && countWords(b) > 1 && (strings.HasPrefix(a, b+" ") || strings.HasSuffix(a, " "+b)) {
+				repeats = true
+			}
+		}
+		if !repeats {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // withoutJobTitles drops what follows a name in its byline: degrees, papers, agencies,
@@ -108,7 +196,7 @@ func withoutJobTitles(names []string) []string {
 	for _, n := range names[1:] {
 		last := strings.ToLower(n[strings.LastIndexByte(n, ' ')+1:])
 		switch last {
-		case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d":
+		case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo":
 			continue
 		}
 		if countWords(n) == 1 && len(n) <= 4 && isAllCaps(n) || strings.HasSuffix(last, ".com") || strings.Contains(n, " for ") {
@@ -136,13 +224,24 @@ func splitNames(s string) []string {
 
 // nameAfterBy returns the name after "By" at the start of a line.
 func nameAfterBy(s string) string {
-	for _, p := range []string{"By ", "BY ", "by ", "Written by ", "Posted by ", "Words by ", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Author: ", "By: ", "BY: ", "by: "} {
-		if strings.HasPrefix(s, p) {
-			return strings.TrimSpace(s[len(p):])
+	for _, p := range []string{"By ", "BY ", "by ", "Written by", "Written By", "WRITTEN BY", "Posted by", "Posted By", "Published by", "Words by", "Text by", "Story by", "Reviewed by", "Author: ", "Author:", "Author ", "AUTHOR ", "By: ", "BY: ", "by: ", "By:",
+		"Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ",
+		"Von ", "VON ", "von ", "Text: ", "Text von ", "Autor: ", "Autor:", "Autorin: ", "Autoren: ", "Verfasst von ", "Geschrieben von ", "Veröffentlicht von ", "Ein Beitrag von ", "Ein Artikel von ", "Ein Kommentar von ", "Eine Analyse von ", "Quelle: ",
+		"Por ", "POR ", "por ", "Escrito por ", "Publicado por ", "Texto: ", "Par ", "PAR ", "par ", "Propos recueillis par ", "Publié par ", "Auteur : ", "Di ", "di ", "Door ", "door ", "Av ", "Af ", "Автор: "} {
+		if rest, ok := strings.CutPrefix(s, p); ok {
+			rest = strings.TrimLeft(rest, " :\u00a0")
+			if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) && isShortBy(p) {
+				continue // "di" and "av" also start sentences
+			}
+			return strings.TrimSpace(rest)
 		}
 	}
 	return ""
 }
+
+// isShortBy reports whether a prefix is an ordinary word, which must be followed by a
+// capital.
+func isShortBy(p string) bool { return len(p) <= 5 && p != "By " && p != "by " && p != "BY " }
 
 // personName cleans a name, or returns nothing if it is not one.
 func (r *builder) personName(s string) string {
@@ -150,9 +249,13 @@ func (r *builder) personName(s string) string {
 	if by := nameAfterBy(s); by != "" {
 		s = by
 	}
+	if by := nameAfterBy(s); by != "" { // "Mar 6 Written By" is cut by the caller
+		s = by
+	}
 	if i := strings.IndexAny(s, "(["); i >= 0 { // "Hà Thu (tổng hợp)"
 		s = s[:i]
 	}
+	s = cutDate(s)
 	s = strings.Trim(s, " \t,.;:–—-@\"'“”")
 	n := utf8.RuneCountInString(s)
 	if n < 2 || n > 60 || countWords(s) > 7 || strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.Contains(s, "@") {
@@ -167,16 +270,27 @@ func (r *builder) personName(s string) string {
 			digits++
 		}
 	}
-	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' || r.isSite(s) || r.resemblesSite(s) || isDateLine(s) {
+	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' || !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) {
 		return ""
 	}
 	switch Plain(s) {
 	case "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
-		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share":
+		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share", "gastautor", "writtenby", "postedby":
 		return ""
 	}
 	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && countWords(s) <= 3 {
 		return ""
+	}
+	return s
+}
+
+// cutDate removes a date at the end of a name: "Mai Lan February 8".
+func cutDate(s string) string {
+	words := strings.Fields(s)
+	for i, w := range words {
+		if i > 0 && i+1 < len(words) && isDateWord(strings.ToLower(strings.Trim(w, ".,"))) && words[i+1][0] >= '0' && words[i+1][0] <= '9' {
+			return strings.Join(words[:i], " ")
+		}
 	}
 	return s
 }

@@ -164,7 +164,7 @@ func (w *outlineBuilder) enter(a atom.Atom, by int) {
 }
 
 func (w *outlineBuilder) text(n *html.Node) {
-	if w.acc.Len() == 0 && isBlank(n.Data) {
+	if w.acc.Len() == 0 && isBlank(n.Data) || isLinkNote(n.Data) {
 		return
 	}
 	before := w.acc.Len()
@@ -179,6 +179,19 @@ func (w *outlineBuilder) text(n *html.Node) {
 		w.plain = true
 	}
 	w.cur = append(w.cur, n)
+}
+
+// isLinkNote recognizes what screen readers say about a link, such as "(opens in new tab)".
+func isLinkNote(s string) bool {
+	if len(s) > 60 || !strings.Contains(s, "ew tab") && !strings.Contains(s, "ew window") && !strings.Contains(s, "neuem") {
+		return false
+	}
+	s = strings.Trim(strings.ToLower(s), " ,()[]\u00a0\n\t.")
+	switch s {
+	case "opens new tab", "opens in new tab", "opens in a new tab", "opens new window", "opens in new window", "opens in a new window", "link opens in a new tab", "link opens in new window", "öffnet in neuem fenster", "öffnet in neuem tab":
+		return true
+	}
+	return false
 }
 
 func (w *outlineBuilder) flush() {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,26 +18,74 @@ type Body struct {
 	Elements   []*html.Node // of the blocks
 	Root       *html.Node   // the body element
 	Headlines  int          // characters of linked headlines on the whole page
+	Prose      int          // characters that the rules select, without the block classifier
 	Confidence float64      // from 0.5 to 1, by the share of the text that was selected
 }
 
 // Body finds the body of an article without selectors. title is compared with headings.
 func (d *Document) Body(title string) (Body, bool) {
-	o := newOutline(d.Root, d.hintCache)
-	o.resolveHints()
-	b, ok := o.body(d, o.chooseBody(), title)
-	b.Headlines = o.countHeadlineChars()
-	if ok && len(b.Text) >= minConfidentBytes {
-		return b, true
+	c := d.selectByRules(title)
+	prose := 0
+	for _, i := range c.selected {
+		prose += c.o.blocks[i].chars
 	}
-	// Class names may be misleading: try again without them.
-	o.dropClassHints()
-	if c, found := o.body(d, o.chooseBody(), title); found && len(c.Text) > 2*len(b.Text) {
-		c.Confidence /= 2
-		c.Headlines = b.Headlines
-		return c, true
+	signature, lines := c.o.signatureOf(c.selected)
+	c.classify(d, title)
+	c.selected = c.o.withoutLead(slices.DeleteFunc(c.selected, func(i int) bool { return lines[i] }))
+	b, ok := c.o.assemble(d, c.at, c.selected)
+	b.Signature = firstOf(signature, b.Signature)
+	b.Headlines, b.Prose = c.o.countHeadlineChars(), prose
+	if c.isGuess {
+		b.Confidence /= 2
 	}
 	return b, ok
+}
+
+// choice is the blocks that belong to the article.
+type choice struct {
+	o          *outline
+	at         int // the element that contains most of them; -1: none
+	selected   []int
+	isSelected []bool // by block
+	isGuess    bool   // class names were ignored
+}
+
+// selectByRules selects the blocks of the article by hand-written rules.
+func (d *Document) selectByRules(title string) choice {
+	o := newOutline(d.Root, d.hintCache)
+	o.resolveHints()
+	c := o.choose(d, title)
+	if o.countBytes(c.selected) < minConfidentBytes {
+		// Class names may be misleading: try again without them.
+		bare := newOutline(d.Root, d.hintCache)
+		bare.dropClassHints()
+		if again := bare.choose(d, title); bare.countBytes(again.selected) > 2*o.countBytes(c.selected) {
+			again.isGuess = true
+			c = again
+		}
+	}
+	c.isSelected = make([]bool, len(c.o.blocks))
+	for _, i := range c.selected {
+		c.isSelected[i] = true
+	}
+	return c
+}
+
+// choose chooses the body element and its blocks.
+func (o *outline) choose(d *Document, title string) choice {
+	c := choice{o: o, at: o.chooseBody()}
+	if c.at >= 0 {
+		c.selected = o.withoutLead(o.selectBlocks(c.at, title, d.authorNames()))
+	}
+	return c
+}
+
+func (o *outline) countBytes(blocks []int) int {
+	n := 0
+	for _, i := range blocks {
+		n += len(o.blocks[i].text) + 2
+	}
+	return n
 }
 
 // BodyOf returns the text of elements that are known to contain the article.
@@ -69,7 +118,14 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	if at < 0 || at >= len(o.spans) {
 		return Body{}, false
 	}
-	selected := o.withoutLead(o.selectBlocks(at, title, d.authorNames()))
+	return o.assemble(d, at, o.withoutLead(o.selectBlocks(at, title, d.authorNames())))
+}
+
+// assemble returns the body that consists of the selected blocks inside an element.
+func (o *outline) assemble(d *Document, at int, selected []int) (Body, bool) {
+	if at < 0 || at >= len(o.spans) {
+		return Body{}, false
+	}
 	name, lines := o.signatureOf(selected)
 	b := Body{Root: o.spans[at].node, Signature: name}
 	if lines != nil {
@@ -82,8 +138,10 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 		selected = rest
 	}
 	all, chars := 1, 0
-	for i := o.spans[at].first; i < o.spans[at].end; i++ {
-		all += o.blocks[i].chars
+	if len(selected) > 0 {
+		for i := selected[0]; i <= selected[len(selected)-1]; i++ {
+			all += o.blocks[i].chars
+		}
 	}
 	var text strings.Builder
 	for _, i := range selected {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (r *builder) readTimes(g Selection) {
 	}
 	add(&pub, article.FromMicrodata, 0.85, r.meta.microdata["datepublished"]...)
 	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
-	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished"} {
+	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created", "article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time"} {
 		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
 	}
 	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
@@ -53,6 +54,9 @@ func (r *builder) readTimes(g Selection) {
 	pub = append(pub, seen...)
 	if d, ok := dateFromURL(r.doc.URL.Path); ok {
 		pub = append(pub, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.4})
+	}
+	if len(pub) == 0 {
+		pub = r.hiddenDates()
 	}
 	r.setPublished(pub, seen)
 	r.setUpdated(mod)
@@ -69,40 +73,70 @@ func (r *builder) dateOptions() dates.Options {
 	return dates.Options{Zone: r.zone, Now: r.src.Now, MonthFirst: r.monthFirst}
 }
 
-// visibleDates returns the visible dates, nearest to the headline first.
+// visibleDates returns the visible dates, nearest to the headline first. Dates inside
+// links and sidebars are those of other articles, unless the page has no others.
 func (r *builder) visibleDates() []dateCandidate {
+	out := r.markedDates(false)
+	if len(out) == 0 && len(r.meta.h1s) > 0 {
+		if d, ok := r.nearHeadline(r.meta.h1s[0]); ok {
+			out = append(out, dateCandidate{d, article.FromHTML, 0.5})
+		}
+	}
+	if len(out) == 0 {
+		out = r.markedDates(true)
+	}
+	if len(out) == 0 {
+		if d, ok := r.dateInLines(); ok {
+			out = append(out, dateCandidate{d, article.FromHTML, 0.35})
+		}
+	}
+	return out
+}
+
+// markedDates returns the dates of elements that are marked as dates. anywhere includes
+// those of sidebars and links.
+func (r *builder) markedDates(anywhere bool) []dateCandidate {
 	var out []dateCandidate
 	for _, n := range r.meta.times {
 		if len(out) >= 3 {
 			break
 		}
-		if r.isInJunk(n) || r.isInsideLink(n) {
+		if !anywhere && (r.isInJunk(n) || r.isInsideLink(n)) {
 			continue
 		}
 		text := textOf(n, 160)
-		if low := strings.ToLower(text); strings.HasPrefix(low, "updated") || strings.HasPrefix(low, "cập nhật") || strings.HasPrefix(low, "last modified") {
+		if isUpdateLine(text) {
 			continue
 		}
 		w, v := 0.7, text
 		if n.DataAtom == atom.Time && attr(n, "datetime") != "" {
 			w, v = 0.75, attr(n, "datetime")
 		}
-		if d, ok := dates.Parse(v, r.dateOptions()); ok && r.isPlausible(d.Time) {
-			out = append(out, dateCandidate{d, article.FromHTML, w})
-		} else if d, ok := dates.Parse(text, r.dateOptions()); ok && r.isPlausible(d.Time) {
-			out = append(out, dateCandidate{d, article.FromHTML, w})
+		if anywhere {
+			w = 0.4
 		}
-	}
-	if len(out) == 0 && len(r.meta.h1s) > 0 {
-		if d, ok := r.belowHeadline(r.meta.h1s[0]); ok {
-			out = append(out, dateCandidate{d, article.FromHTML, 0.5})
+		for _, t := range []string{v, text, attr(n, "title"), attr(n, "content")} {
+			if d, ok := dates.Parse(t, r.dateOptions()); ok && r.isPlausible(d.Time) {
+				out = append(out, dateCandidate{d, article.FromHTML, w})
+				break
+			}
 		}
 	}
 	return out
 }
 
-// belowHeadline finds a date in the short lines after the headline.
-func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
+func isUpdateLine(text string) bool {
+	low := strings.ToLower(text)
+	for _, p := range []string{"updated", "cập nhật", "last modified", "last updated", "aktualisiert", "mis à jour", "actualizado", "atualizado"} {
+		if strings.HasPrefix(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearHeadline finds a date in the short lines after the headline, or just before it.
+func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 	left := 40 // text nodes to examine
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
@@ -111,11 +145,10 @@ func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
 		}
 		if n.Type == html.TextNode && !isBlank(n.Data) {
 			left--
-			if len(n.Data) < 160 {
-				if d, is := dates.Parse(clean(n.Data), r.dateOptions()); is && r.isPlausible(d.Time) {
-					found, ok = d, true
-				}
-			}
+			found, ok = r.dateOfLine(n)
+		}
+		if n.Type == html.ElementNode && r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
+			return
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			walk(c, depth+1)
@@ -125,14 +158,115 @@ func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
 		for s := at.NextSibling; s != nil; s = s.NextSibling {
 			walk(s, 0)
 		}
+		if up < 2 && !ok {
+			for s := at.PrevSibling; s != nil; s = s.PrevSibling {
+				walk(s, 0)
+			}
+		}
 	}
 	return found, ok
+}
+
+// dateOfLine returns the date of a short text node.
+func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
+	if len(n.Data) > 160 || !hasDigit(n.Data) {
+		return dates.Date{}, false
+	}
+	d, ok := dates.Parse(clean(n.Data), r.dateOptions())
+	return d, ok && r.isPlausible(d.Time)
+}
+
+// maxLines limits the text nodes in which a date is looked for.
+const maxLines = 3000
+
+// dateInLines finds the first line of the page that is little more than a date, outside
+// navigation and copyright notices.
+func (r *builder) dateInLines() (found dates.Date, ok bool) {
+	left := maxLines
+	for n := range r.doc.Root.Descendants() {
+		if n.Type != html.TextNode || len(n.Data) < 6 || len(n.Data) > 100 {
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		if !hasDigit(n.Data) || strings.Contains(n.Data, "©") {
+			continue
+		}
+		d, is := r.dateOfLine(n)
+		if !is || countWords(strings.TrimSpace(n.Data)) > 9 || r.isInJunk(n.Parent) {
+			continue
+		}
+		return d, true
+	}
+	return dates.Date{}, false
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
+// hiddenDates returns the dates that a page without others states in scripts, in its
+// description or in its URL.
+func (r *builder) hiddenDates() []dateCandidate {
+	var out []dateCandidate
+	if d, ok := r.dateInScripts(); ok {
+		out = append(out, dateCandidate{d, article.FromText, 0.35})
+	}
+	if d, ok := dateInURL(r.doc.URL.Path); ok {
+		out = append(out, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.35})
+	}
+	if v := r.meta.first("description", "og:description"); len(v) <= 200 && hasDigit(v) {
+		if d, ok := dates.Parse(v, r.dateOptions()); ok && r.isPlausible(d.Time) {
+			out = append(out, dateCandidate{d, article.FromMeta, 0.3})
+		}
+	}
+	return out
+}
+
+// dateInScripts finds the first property of a script that is named as the publication.
+func (r *builder) dateInScripts() (dates.Date, bool) {
+	page := r.src.HTML
+	for tries := 0; tries < 200; tries++ {
+		i := bytes.Index(page, []byte("ublish"))
+		k := bytes.Index(page, []byte("ublicationDate"))
+		if i < 0 || k >= 0 && k < i {
+			i = k
+		}
+		if i < 0 {
+			return dates.Date{}, false
+		}
+		page = page[i+6:]
+		line := page[:min(len(page), 80)]
+		if m := scriptDate(string(line)); m != "" {
+			if d, ok := dates.Parse(m, r.dateOptions()); ok && r.isPlausible(d.Time) {
+				return d, true
+			}
+		}
+	}
+	return dates.Date{}, false
+}
+
+// scriptDate returns the value of a property, given the text from the middle of its
+// name: ed_at":"2019-03-02".
+func scriptDate(s string) string {
+	name, rest, ok := strings.Cut(s, ":")
+	if !ok || len(name) > 14 || strings.ContainsAny(name, " <>{}(),;") {
+		return ""
+	}
+	rest = strings.TrimLeft(rest, " \\")
+	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	end := strings.IndexAny(rest[1:], "\"'\\")
+	if end < 8 {
+		return ""
+	}
+	return rest[1 : end+1]
 }
 
 // isInsideLink reports whether an element is part of a link, like the dates of teasers.
 func (r *builder) isInsideLink(n *html.Node) bool {
 	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
-		if n.DataAtom == atom.A {
+		if n.DataAtom == atom.A && attr(n, "rel") != "bookmark" {
 			return true
 		}
 	}
@@ -204,6 +338,26 @@ func dateFromURL(path string) (time.Time, bool) {
 	for i := 0; i+2 < len(parts); i++ {
 		if len(parts[i]) == 4 && len(parts[i+1]) <= 2 && len(parts[i+2]) <= 2 {
 			if t, err := time.Parse("2006/1/2", parts[i]+"/"+parts[i+1]+"/"+parts[i+2]); err == nil && t.Year() > 1990 {
+				return t, true
+			}
+		}
+	}
+	return time.Time{}, false
+}
+
+// dateInURL finds a day written as 20260307 or 2026-03-07 in a URL.
+func dateInURL(path string) (time.Time, bool) {
+	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	for i := range path {
+		if i > 0 && path[i-1] >= '0' && path[i-1] <= '9' {
+			continue
+		}
+		for _, layout := range []string{"2006-01-02", "20060102", "2006_01_02"} {
+			end := i + len(layout)
+			if end > len(path) || !digits(path[i:i+4]) || end < len(path) && path[end] >= '0' && path[end] <= '9' {
+				continue
+			}
+			if t, err := time.Parse(layout, path[i:end]); err == nil && t.Year() >= 1995 && t.Year() <= 2100 {
 				return t, true
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -85,7 +84,7 @@ func (r *builder) isListing(b Body) bool {
 	if rankOf(r.jsonLD.article) >= 3 || r.meta.first("article:published_time") != "" {
 		return false
 	}
-	chars := utf8.RuneCountInString(b.Text)
+	chars := b.Prose
 	if strings.EqualFold(r.meta.first("og:type"), "article") {
 		chars *= 3
 	}
@@ -105,6 +104,7 @@ type builder struct {
 	signature  string
 	firstImage string
 	blocks     []string
+	anySite    bool // the name of the site counts as an author
 }
 
 func (d *Document) read(p Page) *builder {
@@ -135,6 +135,8 @@ func (r *builder) readOtherFields(g Selection) {
 	r.readTimes(g)
 	r.readLanguage()
 	r.readCanonical()
+	r.readAccess()
+	r.readReservations()
 }
 
 // useSelection sets a field from the selection, if it has a usable value.

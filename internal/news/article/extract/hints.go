@@ -56,7 +56,11 @@ func (m hintCache) hints(n *html.Node) hint {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "class", "id":
-			h |= m.class(a.Val)
+			own := m.class(a.Val)
+			if own&hintHidden != 0 && isShownOnLargeScreens(a.Val) {
+				own &^= hintHidden
+			}
+			h |= own
 		case "itemprop":
 			switch {
 			case strings.Contains(a.Val, "articleBody"):
@@ -84,6 +88,16 @@ func (m hintCache) hints(n *html.Node) hint {
 	return h
 }
 
+// isShownOnLargeScreens recognizes "hidden md:block".
+func isShownOnLargeScreens(class string) bool {
+	for _, p := range []string{":block", ":flex", ":grid", ":inline", ":table", ":contents"} {
+		if strings.Contains(class, p) {
+			return true
+		}
+	}
+	return false
+}
+
 func isDisplayNone(style string) bool {
 	i := strings.Index(style, "display")
 	if i < 0 {
@@ -105,7 +119,9 @@ func classHints(class string) hint {
 		// Generated names contain short words by chance.
 		if n > 0 && (!mixed || n > 3) {
 			w := string(buf[:n])
-			h |= wordHint(w) | pairHint(before, w)
+			if !isStyleOnly(before, w) {
+				h |= wordHint(w) | pairHint(before, w)
+			}
 			before = w
 		}
 		n = 0
@@ -137,6 +153,19 @@ func classHints(class string) hint {
 	return h
 }
 
+// isStyleOnly reports whether a word only looks like a hint: overflow-hidden clips an
+// element, field--label-hidden has no label, and md:hidden hides on some screens.
+func isStyleOnly(before, w string) bool {
+	if w != "hidden" && w != "hide" {
+		return false
+	}
+	switch before {
+	case "overflow", "label", "title", "backface", "scrollbar", "x", "y", "xs", "sm", "md", "lg", "xl", "mobile", "desktop", "tablet", "print":
+		return true
+	}
+	return false
+}
+
 // wordHint returns the hint of one word of a class name.
 func wordHint(w string) hint {
 	if len(w) > 8 {
@@ -159,7 +188,7 @@ func wordHint(w string) hint {
 		"readmore", "morenews", "seealso", "xemthem", "lienquan", "tinlienquan", "docthem",
 		"tags", "taglist", "tagcloud", "keywords", "poll", "rating", "ratings", "printfriendly", "yarpp", "crp", "teaser", "teasers", "relatedposts", "cta", "disclaimer", "noscript":
 		return hintJunk
-	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "story", "stories":
+	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "stories":
 		return hintSuspect
 	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan":
 		return hintComment
@@ -169,9 +198,9 @@ func wordHint(w string) hint {
 		return hintBody
 	case "hide", "hidden", "invisible", "visuallyhidden", "offscreen":
 		return hintHidden
-	case "byline", "bylines", "author", "authors", "authorname", "writer", "tacgia":
+	case "byline", "bylines", "author", "authors", "authorname", "writer", "tacgia", "autor", "autoren", "autore", "auteur", "autores", "verfasser", "redakteur":
 		return hintByline
-	case "date", "time", "timestamp", "dateline", "published", "pubdate", "posted", "datetime", "updated":
+	case "date", "time", "timestamp", "dateline", "published", "pubdate", "posted", "datetime", "updated", "datum", "fecha", "publishdate", "postdate", "entrydate", "publicationdate", "datepublished", "zeit", "uhrzeit", "erschienen":
 		return hintDate
 	case "sapo", "standfirst", "subtitle", "subhead", "subheadline", "dek", "deck", "lede", "lead", "intro", "summary", "excerpt", "description":
 		return hintLead

@@ -55,7 +55,8 @@ func TestEnglishSet(t *testing.T) {
 	for k, name := range []string{"all", "first half", "second half"} {
 		t.Logf("%-12s %d pages: F1 %.4f (precision %.4f, recall %.4f), go-trafilatura %.4f", name, own[k].Pages, own[k].F1(), own[k].Precision(), own[k].Recall(), base[k].F1())
 	}
-	require.Greater(t, own[0].F1(), 0.970)
+	require.Greater(t, own[0].F1(), 0.965)
+	require.Greater(t, own[0].F1(), base[0].F1())
 }
 
 // TestVietnameseSet reads an article of each of four papers. What is right was found out by

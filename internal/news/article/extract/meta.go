@@ -166,9 +166,9 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 		v = attr(n, "content")
 	case prop == "image" || prop == "url":
 		v = firstOf(attr(n, "src"), attr(n, "href"))
-	case n.DataAtom == atom.Time:
+	case n.DataAtom == atom.Time || prop == "datepublished" || prop == "datemodified":
 		v = firstOf(attr(n, "datetime"), textOf(n, 300))
-	case prop == "headline" || prop == "author" || prop == "datepublished" || prop == "datemodified" || prop == "articlesection" || prop == "keywords":
+	case prop == "headline" || prop == "author" || prop == "datepublished" || prop == "datemodified" || prop == "articlesection" || prop == "keywords" || prop == "isaccessibleforfree":
 		v = textOf(n, 1000)
 	}
 	if v != "" {

@@ -223,7 +223,11 @@ func isDateLine(s string) bool {
 
 func isDateWord(w string) bool {
 	switch w {
-	case "updated", "published", "posted", "modified", "last", "first", "on", "at", "am", "pm", "a", "p", "m", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
+	case "aktualisiert", "veröffentlicht", "stand", "vom", "den", "publié", "le", "mis", "à", "jour", "publicado", "publicada", "actualizado", "el", "atualizado", "em", "pubblicato", "il", "opublikowano",
+		"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
+		"lunes", "martes", "miércoles", "jueves", "viernes", "domenica", "lunedì", "martedì", "mercoledì", "giovedì", "venerdì",
+		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
+		"updated", "published", "posted", "modified", "last", "first", "on", "at", "am", "pm", "a", "p", "m", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
 		"et", "pt", "ct", "gmt", "utc", "bst", "ist", "jst", "cet", "cest", "date", "time", "ago", "hours", "minutes", "days", "hour", "day",
 		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun",
 		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",

@@ -33,10 +33,13 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 	return s.Article(ctx, doc, p)
 }
 
-// Article extracts the article of a parsed document.
+// Article extracts the article of a parsed document. Learned selectors are used only if
+// generic extraction confirms the body; otherwise the article is extracted generically,
+// and all fields count as not found. What a member wrote is used in any case.
 func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, Outcome, error) {
 	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
 	var given extract.Selection
+	isLearned := false
 	in := newPage(doc.Root)
 	for i := range s.variants {
 		v := &s.variants[i]
@@ -45,6 +48,7 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 			continue
 		}
 		out.Variant = v.name
+		isLearned = s.Config.Variants[i].Scores != nil
 		given = v.selection(in, body)
 		for f := range v.fields {
 			out.Found[f] = false
@@ -54,6 +58,12 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 	a, err := doc.ArticleFromSelection(ctx, p, given)
 	if err != nil {
 		return nil, out, err
+	}
+	if isLearned && a.Origins[article.FieldBody].Source == article.FromSelector && !isUsable(doc, a) {
+		a, err = doc.Article(ctx, p)
+		if err != nil {
+			return nil, out, err
+		}
 	}
 	for f := range out.Found {
 		out.Found[f] = a.Origins[f].Source == article.FromSelector
@@ -103,6 +113,23 @@ next:
 		out = append(out, n)
 	}
 	return out
+}
+
+// A learned body may lack what generic extraction finds, because it drops what the pages
+// of the site have in common, but it must add little.
+const (
+	minUsableHit   = 0.8 // share of the body that generic extraction finds too
+	minUsableShare = 0.6 // share of the generic body that the body contains
+)
+
+// isUsable reports whether generic extraction confirms a body.
+func isUsable(doc *extract.Document, a *article.Article) bool {
+	b, ok := doc.Body(a.Title)
+	if !ok {
+		return true // nothing to compare with
+	}
+	c := score.CompareBody(b.Text, a.Text)
+	return c.Precision() >= minUsableHit && c.Recall() >= minUsableShare
 }
 
 // minBodyOverlap is the agreement with generic extraction below which a selected body

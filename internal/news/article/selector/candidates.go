@@ -108,6 +108,9 @@ func isStableName(name string) bool {
 	if len(name) < 3 || len(name) > 60 || strings.ContainsAny(name, "[]:!@#%()*&") {
 		return false
 	}
+	if isGenerated(name) {
+		return false
+	}
 	digits, upper, lower, turns, vowels := 0, 0, 0, 0, 0
 	prev := rune(0)
 	for _, c := range name {
@@ -133,4 +136,66 @@ func isStableName(name string) bool {
 		return false
 	}
 	return turns <= 1 || upper*3 < lower || strings.Contains(name, "-")
+}
+
+// isGenerated recognizes names that build tools make: a prefix of the tool and a hash
+// ("dcr-1hnmz6y", "sc-jbiisr-0", "css-x1y2z3"), or a word and a hash ("content__17Yit",
+// "Article_body__aB3xZ", "title-module_x9Kd2").
+func isGenerated(name string) bool {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' })
+	if len(parts) == 0 {
+		return true
+	}
+	switch strings.ToLower(parts[0]) {
+	case "css", "sc", "dcr", "jsx", "jss", "svelte", "emotion", "chakra", "astro", "ngcontent", "nghost", "makestyles", "framer", "e":
+		return true
+	}
+	for i, p := range parts {
+		if looksHashed(p) || i > 0 && i == len(parts)-1 && strings.Contains(name, "__") && isMixedCase(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksHashed reports whether a word has digits between or before letters, as in 1hnmz6y,
+// or at least five letters without a vowel.
+func looksHashed(w string) bool {
+	if len(w) < 4 {
+		return false
+	}
+	changes, letters, vowels := 0, 0, 0
+	wasDigit := false
+	for i, c := range w {
+		isDigit := unicode.IsDigit(c)
+		if i > 0 && isDigit != wasDigit {
+			changes++
+		}
+		wasDigit = isDigit
+		if unicode.IsLetter(c) {
+			letters++
+		}
+		if strings.ContainsRune("aeiouyAEIOUY", c) {
+			vowels++
+		}
+	}
+	startsWithDigit := w[0] >= '0' && w[0] <= '9'
+	return changes > 1 || changes == 1 && startsWithDigit && letters > 1 || letters >= 6 && vowels == 0
+}
+
+// isMixedCase reports whether capitals follow lower case more than in camelCase.
+func isMixedCase(w string) bool {
+	if len(w) > 8 || len(w) < 4 {
+		return false
+	}
+	turns, upper := 0, 0
+	for i := 1; i < len(w); i++ {
+		if unicode.IsUpper(rune(w[i])) {
+			upper++
+			if unicode.IsLower(rune(w[i-1])) {
+				turns++
+			}
+		}
+	}
+	return turns > 1 || upper > 1
 }

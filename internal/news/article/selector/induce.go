@@ -26,6 +26,9 @@ const MinPages = 4
 const (
 	// minBodyAgreement is the minimum agreement of a body path with the labels.
 	minBodyAgreement = 0.85
+	// maxBodyLoss is by how much the agreement may be below that of generic extraction,
+	// from which the labels are made.
+	maxBodyLoss = 0.01
 	// minFieldAccuracy is the share of pages on which a field path must be right.
 	minFieldAccuracy = 0.9
 	// maxCandidates limits the paths that are tried for a field.
@@ -95,12 +98,16 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 	if err != nil {
 		return Variant{}, nil, err
 	}
-	sum := 0.0
+	sum, generic := 0.0, 0.0
 	for _, l := range held {
 		nodes := body.elements(l.page, nil)
 		sum += l.bodyAgreement(nodes, elementsWithin(l.page, nodes, drop))
+		generic += l.genericAgreement()
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
+	if sum+float64(len(held))*maxBodyLoss < generic {
+		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.3f, that of generic extraction %.3f", ErrNotBetter, to, v.Scores[article.FieldBody], generic/float64(len(held)))
+	}
 	if v.Scores[article.FieldBody] < minBodyAgreement {
 		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
 	}

@@ -122,6 +122,12 @@ func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
 	return score.CompareBody(l.text, strings.Join(unique, "\n\n")).F1()
 }
 
+// genericAgreement returns how well generic extraction, including repeated blocks,
+// matches the label.
+func (l *labeledPage) genericAgreement() float64 {
+	return score.CompareBody(l.text, l.body.Text).F1()
+}
+
 // findLabel returns the elements whose text or attribute is the label of a field. The
 // head is skipped: generic extraction reads metadata anyway, and selectors are for pages
 // without it.

@@ -38,7 +38,7 @@ func (q *Queries) AccountIDByRemote(ctx context.Context, arg AccountIDByRemotePa
 }
 
 const accountsByID = `-- name: AccountsByID :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
 `
 
 type AccountsByIDParams struct {
@@ -63,6 +63,8 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.Label,
+			&i.Color,
 			&i.Status,
 			&i.IsDefault,
 			&i.Token,
@@ -103,13 +105,16 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 
 const changeAccount = `-- name: ChangeAccount :one
 update accounts set is_default = coalesce($1, is_default),
-    settings = (settings || $2::jsonb) - $3::text[]
-where id = $4 and workspace_id = $5
-returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+    label = coalesce($2, label), color = coalesce($3, color),
+    settings = (settings || $4::jsonb) - $5::text[]
+where id = $6 and workspace_id = $7
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type ChangeAccountParams struct {
 	IsDefault    *bool
+	Label        *string
+	Color        *string
 	SetSettings  []byte
 	DropSettings []string
 	ID           uuid.UUID
@@ -121,6 +126,8 @@ type ChangeAccountParams struct {
 func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, changeAccount,
 		arg.IsDefault,
+		arg.Label,
+		arg.Color,
 		arg.SetSettings,
 		arg.DropSettings,
 		arg.ID,
@@ -135,6 +142,8 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.Label,
+		&i.Color,
 		&i.Status,
 		&i.IsDefault,
 		&i.Token,
@@ -167,7 +176,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 }
 
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -187,6 +196,8 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.Label,
+			&i.Color,
 			&i.Status,
 			&i.IsDefault,
 			&i.Token,
@@ -312,7 +323,7 @@ func (q *Queries) FailRefresh(ctx context.Context, arg FailRefreshParams) (int64
 }
 
 const getAccount = `-- name: GetAccount :one
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -326,6 +337,8 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.Label,
+		&i.Color,
 		&i.Status,
 		&i.IsDefault,
 		&i.Token,
@@ -520,7 +533,7 @@ const leaseRefresh = `-- name: LeaseRefresh :one
 update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and token_version = $4 and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
-returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type LeaseRefreshParams struct {
@@ -548,6 +561,8 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.Label,
+		&i.Color,
 		&i.Status,
 		&i.IsDefault,
 		&i.Token,
@@ -580,7 +595,7 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 }
 
 const listAccounts = `-- name: ListAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -600,6 +615,8 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.Label,
+			&i.Color,
 			&i.Status,
 			&i.IsDefault,
 			&i.Token,
@@ -845,7 +862,7 @@ on conflict (workspace_id, network, base_url, remote_id) do update set
     error_class = null, error_code = null, error_message = null, error_at = null,
     status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
-returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type UpsertAccountParams struct {
@@ -899,6 +916,8 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.Label,
+		&i.Color,
 		&i.Status,
 		&i.IsDefault,
 		&i.Token,

@@ -58,7 +58,7 @@ func (q *Queries) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const deadLetters = `-- name: DeadLetters :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, t.fingerprint, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
@@ -102,6 +102,7 @@ type DeadLettersRow struct {
 	SentAt        *time.Time
 	PostedAt      *time.Time
 	UpdatedAt     time.Time
+	WaitsUntil    *time.Time
 	Override      json.RawMessage
 	Fingerprint   []byte
 	Content       string
@@ -147,6 +148,7 @@ func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]Dea
 			&i.SentAt,
 			&i.PostedAt,
 			&i.UpdatedAt,
+			&i.WaitsUntil,
 			&i.Override,
 			&i.Fingerprint,
 			&i.Content,
@@ -195,7 +197,7 @@ update post_targets set status = $1, attempts = 0, fence = fence + 1, claimed_un
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
 where id = $5 and status = 'uncertain'
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
 `
 
 type DecideTargetParams struct {
@@ -231,6 +233,7 @@ func (q *Queries) DecideTarget(ctx context.Context, arg DecideTargetParams) (Pos
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
 	)

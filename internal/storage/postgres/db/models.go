@@ -1045,7 +1045,6 @@ const (
 	ViewKindClick         ViewKind = "click"
 	ViewKindConversion    ViewKind = "conversion"
 	ViewKindEntry         ViewKind = "entry"
-	ViewKindSecondView    ViewKind = "second_view"
 	ViewKindRecirculation ViewKind = "recirculation"
 )
 
@@ -1090,7 +1089,6 @@ func (e ViewKind) Valid() bool {
 		ViewKindClick,
 		ViewKindConversion,
 		ViewKindEntry,
-		ViewKindSecondView,
 		ViewKindRecirculation:
 		return true
 	}
@@ -1103,7 +1101,6 @@ func AllViewKindValues() []ViewKind {
 		ViewKindClick,
 		ViewKindConversion,
 		ViewKindEntry,
-		ViewKindSecondView,
 		ViewKindRecirculation,
 	}
 }
@@ -1174,6 +1171,8 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	Label            string
+	Color            string
 	Status           AccountStatus
 	IsDefault        bool
 	Token            []byte
@@ -1577,6 +1576,7 @@ type PostTarget struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
 }
@@ -1825,6 +1825,13 @@ type SiteDimensionDay struct {
 	Visits    int64
 }
 
+type SiteEngagement struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
+}
+
 type SiteHour struct {
 	SiteID        uuid.UUID
 	Hour          time.Time
@@ -1972,6 +1979,13 @@ type ViewDimension struct {
 	Dimension string
 	Value     string
 	Count     int64
+}
+
+type ViewEngagement struct {
+	PageID   int64
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
 }
 
 type ViewErasure struct {

@@ -955,7 +955,8 @@ with late as (
         select p.post_id from scheduled_posts p
         where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
           and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
-          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
+                      and (t.waits_until is null or t.waits_until < clock_timestamp() - make_interval(secs => $1::float8)))
         order by p.scheduled_time limit $2
         for update skip locked)
     returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
@@ -999,7 +1000,8 @@ where (p.status in ('scheduled', 'publishing')
        and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
             or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
             or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
-       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')))
+       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
+                   and (p.workflow_revision is distinct from p.revision or t.waits_until is null or t.waits_until < clock_timestamp() - interval '2 minutes')))
    or (p.workflow_revision is distinct from p.revision
        and p.post_id in (select t.post_id from post_targets t
                          where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'
@@ -1287,7 +1289,7 @@ func (q *Queries) SetPlatformMedia(ctx context.Context, arg SetPlatformMediaPara
 }
 
 const targetsOfPosts = `-- name: TargetsOfPosts :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, t.fingerprint, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
 where t.post_id = any($1::uuid[])
 order by t.post_id, a.created_at, t.id
@@ -1309,6 +1311,7 @@ type TargetsOfPostsRow struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
 	Network      string
@@ -1340,6 +1343,7 @@ func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]Ta
 			&i.SentAt,
 			&i.PostedAt,
 			&i.UpdatedAt,
+			&i.WaitsUntil,
 			&i.Override,
 			&i.Fingerprint,
 			&i.Network,

@@ -211,10 +211,10 @@ update post_targets set status = $1,
     remote_id = coalesce($4, remote_id),
     remote_url = coalesce($5, remote_url),
     error_class = $6, error_code = $7, error_message = $8,
-    sent_at = coalesce($9, sent_at), posted_at = $10,
+    sent_at = coalesce($9, sent_at), posted_at = $10, waits_until = $11,
     updated_at = clock_timestamp()
-where id = $11 and fence = $12 and status in ('scheduled', 'publishing')
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
+where id = $12 and fence = $13 and status in ('scheduled', 'publishing')
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
 `
 
 type FinishTargetParams struct {
@@ -228,6 +228,7 @@ type FinishTargetParams struct {
 	ErrorMessage *string
 	SentAt       *time.Time
 	PostedAt     *time.Time
+	WaitsUntil   *time.Time
 	ID           uuid.UUID
 	Fence        int64
 }
@@ -246,6 +247,7 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		arg.ErrorMessage,
 		arg.SentAt,
 		arg.PostedAt,
+		arg.WaitsUntil,
 		arg.ID,
 		arg.Fence,
 	)
@@ -266,6 +268,7 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
 	)
@@ -273,7 +276,7 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 }
 
 const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint from post_targets where id = $1
+select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint from post_targets where id = $1
 `
 
 func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
@@ -295,6 +298,7 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
 	)
@@ -784,7 +788,7 @@ update post_targets set fence = fence + 1,
 where post_targets.id = $2 and status = 'publishing' and post_targets.fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
   and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
 `
 
 type TakeOverTargetParams struct {
@@ -822,6 +826,7 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
 	)

@@ -11,6 +11,8 @@ create table accounts (
     remote_id          text not null,
     handle             text not null,
     name               text not null,
+    label              text not null default '' check (length(label) <= 80), -- chosen by people, in the place of name; '': none
+    color              text not null default '',                  -- likewise
     status             account_status not null default 'connected',
     is_default         boolean not null default false,             -- used when a post names no account
     token              bytea not null,
@@ -298,6 +300,7 @@ create table post_targets (
     sent_at       timestamptz,                                     -- when the final call was sent
     posted_at     timestamptz,                                     -- when its response arrived
     updated_at    timestamptz not null default now(),
+    waits_until   timestamptz,                                     -- when the next segment of the thread is due; null: at once
     override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
     unique (post_id, account_id),

@@ -43,9 +43,8 @@ create trigger sites_changed after insert or update or delete or truncate on sit
 -- view_erasures while an erasure is in progress.
 --
 -- view, click, conversion: what readers did. entry: visits that started on the
--- page. second_view: second page loads of visits, by the page of the second.
--- recirculation: views of other pages that were reached from the page.
-create type view_kind as enum ('view', 'click', 'conversion', 'entry', 'second_view', 'recirculation');
+-- page. recirculation: views of other pages that were reached from the page.
+create type view_kind as enum ('view', 'click', 'conversion', 'entry', 'recirculation');
 
 -- Pages and their running totals, from which Redis is restored after data loss.
 -- Other tables name a page by its id.
@@ -212,6 +211,27 @@ create table site_page_months_due (
     primary key (site_id, month)
 );
 
+-- Engaged time and scroll depth of views that sent heartbeats, by page and by site
+-- and the day of the view. Both arrays are cumulative: element i of engaged counts
+-- the views engaged for at least 1800^((i-1)/24) seconds (the first one all of
+-- them), element i of scrolled those scrolled to at least i * 25 %.
+create table view_engagement (
+    page_id  bigint not null,
+    day      date not null,
+    engaged  bigint[] not null check (cardinality(engaged) = 24),
+    scrolled bigint[] not null check (cardinality(scrolled) = 4),
+    primary key (page_id, day)
+) partition by range (day);
+create table site_engagement (
+    site_id  uuid not null,
+    day      date not null,
+    engaged  bigint[] not null check (cardinality(engaged) = 24),
+    scrolled bigint[] not null check (cardinality(scrolled) = 4),
+    primary key (site_id, day)
+) with (fillfactor = 80);
+create function add_counts(a bigint[], b bigint[]) returns bigint[] language sql immutable strict parallel safe
+    return (select array_agg(w.x + w.y order by w.i) from unnest(a, b) with ordinality w(x, y, i));
+
 -- Applied batches. The row is written in the transaction that adds the batch's
 -- counts, so that no batch is added twice.
 create table view_batches (
@@ -281,7 +301,8 @@ create index links_page on links (workspace_id, created_at desc, code);
 create index links_post on links (post_id) where post_id is not null;
 
 -- +goose Down
-drop table links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop function add_counts;
+drop table view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

@@ -76,6 +76,7 @@ delete from account_choices where expires_at < now();
 -- Posts that failed for want of access come back with updated_at: what people
 -- choose does not touch it.
 update accounts set is_default = coalesce(sqlc.narg('is_default'), is_default),
+    label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color),
     settings = (settings || @set_settings::jsonb) - @drop_settings::text[]
 where id = @id and workspace_id = @workspace_id
 returning *;

@@ -166,7 +166,8 @@ where (p.status in ('scheduled', 'publishing')
        and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
             or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
             or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
-       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')))
+       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
+                   and (p.workflow_revision is distinct from p.revision or t.waits_until is null or t.waits_until < clock_timestamp() - interval '2 minutes')))
    or (p.workflow_revision is distinct from p.revision
        and p.post_id in (select t.post_id from post_targets t
                          where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'
@@ -189,7 +190,8 @@ with late as (
         select p.post_id from scheduled_posts p
         where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
           and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => @after_seconds::float8)
-          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
+                      and (t.waits_until is null or t.waits_until < clock_timestamp() - make_interval(secs => @after_seconds::float8)))
         order by p.scheduled_time limit @batch
         for update skip locked)
     returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at

@@ -16,21 +16,44 @@ select day, views, visits from site_dimension_days
 where site_id = @site_id and dimension = @dimension and value = @value and day >= @from_day and day < @to_day order by day;
 
 -- name: ReportPages :many
--- Completed months are read from their lists, the days before and after them from
--- the lists of days. The site's totals include pages that no list has.
+-- The most viewed pages, and those where most visits started. Completed months are
+-- read from their lists, the days before and after them from the lists of days.
+-- Sums of int need no numeric, and the number of one page in a month fits.
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
     where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0
     union all
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
-    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @from_day and d.day < @to_day and (d.day < @from_month or d.day >= @to_month)
-), sums as (
-    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @from_day and d.day < @from_month
+    union all
+    select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
+    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @to_month and d.day < @to_day
+), sums as materialized (
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
     from listed group by page_id
-    order by case when @by_entries::boolean then sum(entries) else sum(views) end desc, page_id limit @rows
 )
-select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id
-order by case when @by_entries::boolean then s.entries else s.views end desc, s.page_id;
+select p.page, s.views, s.visitors, s.entries, s.recirculation from (
+    (select * from sums v order by v.views desc, v.page_id limit @rows)
+    union
+    (select * from sums e order by e.entries desc, e.page_id limit @rows)
+) s join view_pages p on p.id = s.page_id;
+
+-- name: ReportNamedPages :many
+-- As ReportPages, of given pages.
+with listed as (
+    select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
+    where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0 and m.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
+    union all
+    select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
+    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @from_day and d.day < @from_month and d.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
+    union all
+    select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
+    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @to_month and d.day < @to_day and d.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
+), sums as materialized (
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
+    from listed group by page_id
+)
+select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
 
 -- name: ReportPageDays :many
 -- A page's days, including what is not rolled up yet.

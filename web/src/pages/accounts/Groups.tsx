@@ -1,9 +1,10 @@
-import { ActionIcon, Badge, Button, Checkbox, Chip, ColorSwatch, Group, Input, Modal, SimpleGrid, Stack, Text, TextInput, Title, Tooltip, UnstyledButton } from '@mantine/core'
-import { IconCheck, IconPencil, IconPlaylistAdd, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
+import { ActionIcon, Button, Checkbox, Chip, ColorSwatch, Group, Input, Modal, SimpleGrid, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core'
+import { IconPencil, IconPlaylistAdd, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Schemas, unwrap } from '../../api/client'
+import { ColorChoice } from '../../components/ColorChoice'
 import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
 import { ZoneSelect } from '../../components/ZoneSelect'
@@ -14,8 +15,6 @@ import { useAtLeast, useMe } from '../../lib/session'
 
 export type AccountGroup = Schemas['AccountGroup']
 type Slot = Schemas['QueueSlot']
-
-export const groupColors = ['gray', 'red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange'] as const
 
 const sorted = (slots: Slot[]) => [...slots].sort((a, b) => a.weekday - b.weekday || a.time.localeCompare(b.time))
 const has = (slots: Slot[], s: Slot) => slots.some((o) => o.weekday === s.weekday && o.time === s.time)
@@ -172,17 +171,7 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
       {dialog}
       <Stack gap="md">
         <TextInput label={t('groups.name')} placeholder={t('groups.namePlaceholder')} maxLength={80} required value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
-        <Input.Wrapper label={t('groups.color')} labelElement="div">
-          <Group gap={6} mt={4} role="radiogroup" aria-label={t('groups.color')}>
-            {groupColors.map((c) => (
-              <Tooltip key={c} label={t(`colors.${c}`)}>
-                <ColorSwatch component="button" type="button" role="radio" aria-checked={c === color} aria-label={t(`colors.${c}`)} size={26} color={`var(--mantine-color-${c}-6)`} c="#000" onClick={() => setColor(c)} style={{ cursor: 'pointer' }}>
-                  {c === color && <IconCheck size={16} aria-hidden />}
-                </ColorSwatch>
-              </Tooltip>
-            ))}
-          </Group>
-        </Input.Wrapper>
+        <ColorChoice label={t('groups.color')} value={color} onChange={setColor} />
         <Checkbox.Group label={t('groups.accounts')} value={chosen} onChange={setChosen}>
           <SimpleGrid cols={{ base: 1, sm: 2 }} mt={6} spacing={6}>
             {accounts.filter((a) => a.status !== 'disconnected' || chosen.includes(a.id)).map((a) => (
@@ -228,14 +217,5 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
         </Group>
       </Stack>
     </Modal>
-  )
-}
-
-/** The name of a group with its color. */
-export function GroupBadge({ group: g }: { group: AccountGroup }) {
-  return (
-    <Badge variant="light" tt="none" color={g.color}>
-      {g.name}
-    </Badge>
   )
 }

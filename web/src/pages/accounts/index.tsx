@@ -1,13 +1,14 @@
 import { ActionIcon, Alert, Badge, Button, Group, Menu, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconDots, IconHeartbeat, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
+import { IconDots, IconHeartbeat, IconPencil, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, unwrap } from '../../api/client'
+import { AccountAvatar } from '../../components/Avatar'
 import { useConfirm } from '../../components/Confirm'
-import { NetworkIcon, networkName } from '../../components/network'
+import { displayName, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
@@ -16,6 +17,7 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
 import { ChooseAccounts, Connect } from './Connect'
+import { EditAccount } from './EditAccount'
 import { Groups } from './Groups'
 
 const route = getRouteApi('/accounts')
@@ -117,22 +119,24 @@ function AccountCard({ account: a }: { account: Account }) {
     onError: notifyError,
     onSettled: changed,
   })
+  const [editing, { open: edit, close: closeEdit }] = useDisclosure()
   const [dialog, ask] = useConfirm()
   const confirmDisconnect = () =>
     ask({ title: t('accounts.disconnectTitle', { handle: a.handle }), text: t('accounts.disconnectText'), action: t('accounts.disconnect'), danger: true, run: () => disconnect.mutate() })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={a.handle} data-account={a.network}>
       {dialog}
+      {editing && <EditAccount account={a} close={closeEdit} />}
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap="sm" wrap="nowrap" miw={0}>
-          <NetworkIcon network={a.network} size={28} />
+          <AccountAvatar name={displayName(a)} network={a.network} size={42} color={a.color} />
           <div style={{ minWidth: 0 }}>
             <Text fw={600} truncate>
-              {a.handle}
+              {displayName(a)}
             </Text>
             <Text size="sm" c="dimmed" truncate>
+              {displayName(a) === a.handle ? '' : `${a.handle} · `}
               {networkName(a.network)} · {t(`kind.${a.kind}`)}
-              {a.name && a.name !== a.handle ? ` · ${a.name}` : ''}
             </Text>
           </div>
         </Group>
@@ -144,6 +148,9 @@ function AccountCard({ account: a }: { account: Account }) {
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
+              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={edit}>
+                {t('accounts.edit')}
+              </Menu.Item>
               <Menu.Item leftSection={<IconHeartbeat size={16} aria-hidden />} onClick={() => check.mutate()}>
                 {t('accounts.check')}
               </Menu.Item>

@@ -2,10 +2,11 @@ import '@mantine/schedule/styles.css'
 import 'dayjs/locale/vi'
 import { Alert } from '@mantine/core'
 import { DayView, MonthView, type ScheduleEventData, WeekView } from '@mantine/schedule'
+import { useViewportSize } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
@@ -30,6 +31,7 @@ interface Props {
   colors: Colors
 }
 
+const none: never[] = []
 const most = 2000 // posts in one view
 
 /** All posts of the stretch that is shown, page after page. */
@@ -59,7 +61,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const to = toInstant(first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'), zone)
   const key = ['posts', 'between', from.toISOString(), to.toISOString(), search.status, search.account]
   const posts = useQuery({ queryKey: key, queryFn: ({ signal }) => postsBetween(from, to, search, signal) })
-  const series = useQuery(activeSeriesQuery).data ?? []
+  const series = useQuery(activeSeriesQuery).data ?? none
 
   const move = useMutation({
     mutationFn: ({ post, when }: { post: Post; when: Date }) =>
@@ -83,16 +85,20 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     onSettled: () => refreshPosts(client),
   })
 
-  // Who looks for certain posts does not look for what is none yet.
-  const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, from, to)
-  const groups = useQuery(groupsQuery).data ?? []
-  const slots = useQuery({ ...slotsQuery(from, to), enabled: groups.some((g) => g.slots.length > 0) }).data ?? []
-  // In a month, free slots would push posts out of sight: they are shown where there is room.
-  const free = !may || view === 'month' || search.status ? [] : slots.flatMap((s) => {
-    const group = groups.find((g) => g.id === s.queue_group_id)
-    return group && !s.post_id && (!search.account || group.accounts.includes(search.account)) ? [{ group, at: s.at }] : []
-  })
-  const events = eventsOf((posts.data ?? []).filter(wanted(search)), planned, free, zone, colors, t)
+  const groups = useQuery(groupsQuery).data ?? none
+  const slots = useQuery({ ...slotsQuery(from, to), enabled: groups.some((g) => g.slots.length > 0) }).data ?? none
+  const [start, end] = [from.getTime(), to.getTime()]
+  // A thousand posts are laid out once, not with every change elsewhere on the page.
+  const events = useMemo(() => {
+    // Who looks for certain posts does not look for what is none yet.
+    const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, new Date(start), new Date(end))
+    // In a month, free slots would push posts out of sight: they are shown where there is room.
+    const free = !may || view === 'month' || search.status ? [] : slots.flatMap((s) => {
+      const group = groups.find((g) => g.id === s.queue_group_id)
+      return group && !s.post_id && (!search.account || group.accounts.includes(search.account)) ? [{ group, at: s.at }] : []
+    })
+    return eventsOf((posts.data ?? []).filter(wanted(search)), planned, free, zone, colors, t)
+  }, [posts.data, series, slots, groups, search, start, end, may, view, zone, colors, t])
   // Rerendering a card ends its drag, so updates wait until the drag ends.
   const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[] }>()
   const stretch = `${view} ${date} ${zone}`
@@ -124,6 +130,14 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
+  const { height } = useViewportSize()
+  // As many posts as fit into the window; on busy days some more, for which the page scrolls.
+  const perDay = useMemo(() => {
+    const counts = new Map<string, number>()
+    for (const e of events) counts.set(String(e.start).slice(0, 10), (counts.get(String(e.start).slice(0, 10)) ?? 0) + 1)
+    const fitting = Math.floor(((height - 340) / 5 - 34) / 24)
+    return Math.min(10, Math.max(3, fitting, Math.min(8, Math.max(0, ...counts.values()))))
+  }, [events, height])
   const column = dayjs(today).diff(first, 'day')
   // biome-ignore lint/correctness/useExhaustiveDependencies: another time zone lays the week out again
   useEffect(() => {
@@ -142,7 +156,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
         {view === 'month' && (
           <MonthView
             {...common}
-            maxEventsPerDay={3}
+            maxEventsPerDay={perDay}
+            consistentWeeks={false}
             scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
             getDayProps={(d) => ({ 'data-day': d, ...(d === today ? { 'data-today': true } : {}) })}
             onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })}

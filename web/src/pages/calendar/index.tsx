@@ -16,6 +16,7 @@ import { useMe } from '../../lib/session'
 import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
+import { Agenda } from './Agenda'
 import { PostList } from './PostList'
 
 const Grid = lazy(() => import('./Grid'))
@@ -37,10 +38,11 @@ export function CalendarPage() {
   const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const [filters, { toggle }] = useDisclosure(false)
   // Seven columns need room; who asks for them on a telephone gets them all the same.
-  const view = search.view ?? usual ?? (narrow ? 'list' : 'month')
+  const view = search.view ?? usual ?? (narrow ? 'agenda' : 'month')
+  const isList = view === 'list' || view === 'agenda'
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
   const go = (change: CalendarSearch) => void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
-  const step = (n: number) => go({ date: dayjs(date).add(n, view === 'list' ? 'week' : view).format('YYYY-MM-DD') })
+  const step = (n: number) => go({ date: dayjs(date).add(n, isList ? 'week' : view).format('YYYY-MM-DD') })
   const show = (v: CalendarView) => {
     setUsual(v)
     go({ view: v })
@@ -53,6 +55,7 @@ export function CalendarPage() {
     { keys: 'm', label: t('calendar.views.month'), run: () => show('month') },
     { keys: 'w', label: t('calendar.views.week'), run: () => show('week') },
     { keys: 'd', label: t('calendar.views.day'), run: () => show('day') },
+    { keys: 'a', label: t('calendar.views.agenda'), run: () => show('agenda') },
     { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
   ])
   const chosen = [search.status, search.account, search.network].filter(Boolean).length
@@ -63,7 +66,7 @@ export function CalendarPage() {
       <Stack gap="sm">
         <Group justify="space-between" gap="sm">
           <Group gap="xs">
-            {view !== 'list' && (
+            {!isList && (
               <>
                 <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
                   <IconChevronLeft size={18} aria-hidden />
@@ -125,7 +128,7 @@ export function CalendarPage() {
             />
           )}
           <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
-          {view !== 'list' && <SecondZone value={second} onChange={setSecond} />}
+          {!isList && <SecondZone value={second} onChange={setSecond} />}
           {chosen > 0 && (
             <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined })}>
               {t('calendar.clear')}
@@ -135,6 +138,8 @@ export function CalendarPage() {
         )}
         {view === 'list' ? (
           <PostList search={search} zone={zone} />
+        ) : view === 'agenda' ? (
+          <Agenda search={search} zone={zone} />
         ) : (
           <Suspense fallback={<Skeleton height={480} radius="md" role="status" aria-label={t('state.loading')} />}>
             <Grid search={search} view={view} date={date} zone={zone} second={second ?? undefined} colors={colors} />

@@ -1,4 +1,4 @@
-export const views = ['month', 'week', 'day', 'list'] as const
+export const views = ['month', 'week', 'day', 'agenda', 'list'] as const
 export type CalendarView = (typeof views)[number]
 export interface CalendarSearch {
   view?: CalendarView

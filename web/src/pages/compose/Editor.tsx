@@ -1,10 +1,10 @@
-import { Alert, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
+import { Alert, Badge, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
-import { AccountName, NetworkIcon } from '../../components/network'
+import { AccountName, NetworkGlyph } from '../../components/network'
 import { Page } from '../../components/Page'
 import { errorText } from '../../lib/notify'
 import { useMe } from '../../lib/session'
@@ -48,10 +48,31 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
       unwrap(api.POST('/api/v1/posts/preview', { signal, body: { ...contentOf(seen), ...(seen.when ? { scheduled_time: seen.when } : {}) } })),
   })
   const current = tab !== 'all' && draft.accounts.includes(tab) ? tab : 'all'
-  const chosen = accounts.filter((a) => draft.accounts.includes(a.id))
-  const counts = countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current])
-  const changeParts = (id: string) => (update: (p: Part[]) => Part[]) =>
-    setDraft((d) => (id === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, id, update)))
+  const chosen = useMemo(() => accounts.filter((a) => draft.accounts.includes(a.id)), [accounts, draft.accounts])
+  // Everything but the text may be a moment behind: typing does not wait for it.
+  const later = useDeferredValue(draft)
+  const counts = useMemo(
+    () => countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current]),
+    [preview.data, current, draft.accounts, draft.versions],
+  )
+  const changeParts = useCallback((update: (p: Part[]) => Part[]) => setDraft((d) => (current === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, current, update))), [current])
+  const choose = useCallback((ids: string[]) => setDraft((d) => ({ ...d, accounts: ids })), [])
+  const askToo = useCallback((part: number, files: string[]) => setAdded({ part, files }), [])
+  const problems = preview.data?.problems ?? none
+  const { versions } = draft
+  const tabs = useMemo(
+    () => (
+      <Tabs.List mb="sm">
+        <Tabs.Tab value="all">{t('compose.allNetworks')}</Tabs.Tab>
+        {chosen.map((a) => (
+          <Tabs.Tab key={a.id} value={a.id} leftSection={<NetworkGlyph network={a.network} size={18} named />} rightSection={versions[a.id] ? <Badge size="xs" variant="light" tt="none">{t('compose.customized')}</Badge> : undefined}>
+            {a.label || a.handle}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+    ),
+    [chosen, versions, t],
+  )
   const toggle = (id: string, different: boolean) =>
     setDraft((d) => {
       const { [id]: _, ...others } = d.versions
@@ -63,20 +84,13 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="md">
-            <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={(ids) => setDraft((d) => ({ ...d, accounts: ids }))} />
+            <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={choose} />
             <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
-              <Tabs.List mb="sm">
-                <Tabs.Tab value="all">{t('compose.allNetworks')}</Tabs.Tab>
-                {chosen.map((a) => (
-                  <Tabs.Tab key={a.id} value={a.id} leftSection={<NetworkIcon network={a.network} size={16} />} rightSection={draft.versions[a.id] ? '•' : undefined}>
-                    {a.handle}
-                  </Tabs.Tab>
-                ))}
-              </Tabs.List>
+              {tabs}
               <Tabs.Panel value="all">
-                <Parts label={t('compose.text')} value={draft.parts} change={changeParts('all')} counts={counts} added={(part, files) => setAdded({ part, files })} />
+                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} added={askToo} />
                 <Box mt="sm">
-                  <OptionsPanel draft={draft} setDraft={setDraft} accounts={chosen} problems={preview.data?.problems ?? []} />
+                  <Options draft={later} setDraft={setDraft} accounts={chosen} problems={problems} />
                 </Box>
               </Tabs.Panel>
               {chosen.map((a) => (
@@ -86,8 +100,8 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
                     {draft.versions[a.id] ? (
                       <>
                         <Shared draft={draft} id={a.id} setDraft={setDraft} />
-                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts(a.id)} counts={counts} />
-                        <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={preview.data?.problems ?? []} />
+                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} />
+                        <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />
                       </>
                     ) : (
                       <Text c="dimmed" size="sm">
@@ -102,7 +116,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
-            <Schedule draft={draft} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
+            <Schedule draft={later} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -121,6 +135,9 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     </Page>
   )
 }
+
+const none: Schemas['FieldProblem'][] = []
+const Options = memo(OptionsPanel)
 
 /** Counts of each segment, one for each of the accounts. */
 function countsOf(preview: Schemas['PostPreview'] | undefined, ids: string[]): Count[][] {
@@ -148,7 +165,7 @@ function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; er
   )
 }
 
-function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; groups: Schemas['AccountGroup'][]; value: string[]; onChange: (ids: string[]) => void }) {
+const Targets = memo(function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; groups: Schemas['AccountGroup'][]; value: string[]; onChange: (ids: string[]) => void }) {
   const { t } = useTranslation()
   const ready = accounts.filter((a) => a.status === 'connected').map((a) => a.id)
   const same = (ids: string[]) => ids.length > 0 && ids.length === value.length && ids.every((id) => value.includes(id))
@@ -178,7 +195,7 @@ function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; g
           {accounts.filter((a) => a.status !== 'disconnected' || value.includes(a.id)).map((a) => (
             <Chip key={a.id} value={a.id} variant="outline" radius="md">
               <Group gap={6} wrap="nowrap" component="span">
-                <AccountName network={a.network} handle={a.handle} />
+                <AccountName network={a.network} handle={a.handle} label={a.label} />
               </Group>
             </Chip>
           ))}
@@ -191,4 +208,4 @@ function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; g
       )}
     </div>
   )
-}
+})

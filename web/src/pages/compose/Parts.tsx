@@ -1,5 +1,6 @@
-import { ActionIcon, Badge, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text, Textarea } from '@mantine/core'
 import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { NetworkIcon, networkName } from '../../components/network'
 import { emptyPart, type Part } from './draft'
@@ -53,20 +54,14 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
               set(i, (p) => ({ ...p, content }))
             }}
           />
-          <Group gap={6} aria-live="polite">
-            {(counts[i] ?? []).map((c) => (
-              <CountBadge key={`${c.network} ${c.handle}`} {...c} />
-            ))}
-          </Group>
-          <MediaField
-            library
-            label={t('compose.addMediaTo', { part: i + 1 })}
-            value={part.attachments}
-            added={(files) => added?.(i, files)}
-            add={(m) => set(i, (p) => ({ ...p, attachments: [...p.attachments, m.id] }))}
-            replace={(id, by) => set(i, (p) => ({ ...p, attachments: p.attachments.map((a) => (a === id ? by.id : a)) }))}
-            remove={(id) => set(i, (p) => ({ ...p, attachments: p.attachments.filter((a) => a !== id) }))}
-          />
+          {i > 0 && (
+            <NumberInput
+              size="xs" w={190} label={t('compose.afterMinutes')} min={0} max={1440} allowDecimal={false} value={part.after_minutes ?? 0}
+              onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
+            />
+          )}
+          <Counts counts={counts[i] ?? none} />
+          <PartMedia part={i} value={part.attachments} change={change} added={added} />
         </Stack>
       ))}
       <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => change((all) => [...all, emptyPart()])} style={{ alignSelf: 'flex-start' }}>
@@ -76,10 +71,40 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
   )
 }
 
+const none: Count[] = []
+
+const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
+  return (
+    <Group gap={6} aria-live="polite">
+      {counts.map((c) => (
+        <CountBadge key={`${c.network} ${c.handle}`} {...c} />
+      ))}
+    </Group>
+  )
+})
+
+/** The files of a part: drawn anew only when they change, not with every letter. */
+const PartMedia = memo(function PartMedia({ part, value, change, added }: { part: number; value: string[]; change: (update: (p: Part[]) => Part[]) => void; added?: (part: number, files: string[]) => void }) {
+  const { t } = useTranslation()
+  const set = (update: (ids: string[]) => string[]) => change((all) => all.map((p, j) => (j === part ? { ...p, attachments: update(p.attachments) } : p)))
+  return (
+    <MediaField
+      library
+      label={t('compose.addMediaTo', { part: part + 1 })}
+      value={value}
+      added={(files) => added?.(part, files)}
+      add={(m) => set((ids) => [...ids, m.id])}
+      replace={(id, by) => set((ids) => ids.map((a) => (a === id ? by.id : a)))}
+      remove={(id) => set((ids) => ids.filter((a) => a !== id))}
+    />
+  )
+})
+
 function swap(all: Part[], i: number): Part[] {
   const out = [...all]
   const [above, below] = [out[i - 1], out[i]]
-  if (above && below) out.splice(i - 1, 2, below, above)
+  // The wait belongs to the place in the thread.
+  if (above && below) out.splice(i - 1, 2, { ...below, after_minutes: above.after_minutes }, { ...above, after_minutes: below.after_minutes })
   return out
 }
 

@@ -4,7 +4,7 @@ import { memo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Account, Schemas } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
-import { networkName } from '../../components/network'
+import { displayName, networkName } from '../../components/network'
 import { type Draft, partsOf } from './draft'
 import { Frame } from './frames/Frame'
 
@@ -24,6 +24,10 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
   const target = targets.find((x) => x.account_id === chosen) ?? targets[0]
   if (!target) return null
   const account = (id: string) => accounts.find((a) => a.id === id)
+  const nameOf = (x: Target) => {
+    const a = account(x.account_id)
+    return a ? displayName(a) : x.handle
+  }
   const step = (by: number) => {
     const i = (targets.indexOf(target) + by + targets.length) % targets.length
     setChosen(targets[i]?.account_id)
@@ -52,7 +56,7 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
                   if (e.key === 'ArrowRight' || e.key === 'ArrowLeft') step(e.key === 'ArrowRight' ? 1 : -1)
                 }}
               >
-                <AccountAvatar name={account(x.account_id)?.name || x.handle} network={x.network} size={34} />
+                <AccountAvatar name={nameOf(x)} color={account(x.account_id)?.color} network={x.network} size={34} />
                 {broken && <IconAlertTriangle size={14} className="dl-preview-broken" aria-hidden />}
               </UnstyledButton>
             )

@@ -1,7 +1,7 @@
 import { Alert, Button, Collapse, Group, NumberInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconPlaylistAdd, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
-import { useState } from 'react'
+import { memo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
@@ -30,11 +30,11 @@ interface Props {
 }
 
 /** When a post goes out, what stands against it, and the buttons that send it on its way. */
-export function Schedule({ draft, setDraft, saving, preview, repeat, slot: began }: Props) {
+export const Schedule = memo(function Schedule({ draft, setDraft, saving, preview, repeat, slot: began }: Props) {
   const { t, i18n } = useTranslation()
   const me = useMe()
   const [rule, setRule] = useState<Rule | undefined>(repeat ? firstRule(draft.when) : undefined)
-  const { send, doing } = useSend(draft, saving, began)
+  const { send, doing } = useSend(saving, began)
   const needsApproval = me.role === 'author' && me.workspace.authors_need_approval
   const isDraft = (saving.stored?.status ?? 'draft') === 'draft'
   const ofSeries = saving.stored?.series_id !== undefined
@@ -117,7 +117,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat, slot: began
             loading={doing === 'queue'}
             onClick={() => send('queue')}
             title={t('compose.queueOf', { name: slot.name })}
-            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
+            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
           >
             {t('compose.queue')}
           </Button>
@@ -135,7 +135,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat, slot: began
       </Group>
     </Stack>
   )
-}
+})
 
 const firstRule = (when: string): Rule => ({ ...defaultRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
 

@@ -11,6 +11,12 @@ const post = {
   ],
 } as Post
 
+test('a version of its own has no wait of the first part', () => {
+  const d = { ...newDraft(['a'], 'UTC'), parts: [{ content: 'One', attachments: [], after_minutes: 5 }, { content: 'Two', attachments: [], after_minutes: 10 }] }
+  expect(copyOf(d)).toEqual({ content: 'One', attachments: [], thread: [{ content: 'Two', attachments: [], after_minutes: 10 }] })
+  expect(contentOf(d)).toMatchObject({ content: 'One', thread: [{ content: 'Two', after_minutes: 10 }] })
+})
+
 test('a stored post comes back as it was', () => {
   const d = draftOf(post)
   expect(d.when).toBe('2026-12-24T18:00')

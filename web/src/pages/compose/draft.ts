@@ -6,6 +6,8 @@ import { toInstant, toWall, type Wall } from '../../lib/time'
 export interface Part {
   content: string
   attachments: string[]
+  /** How long after the part before it is sent; not of the first. */
+  after_minutes?: number
 }
 
 /** What an account gets instead of the post's: what is left out is the post's, also when that changes later; what is empty is none. */
@@ -74,7 +76,7 @@ export function withParts(d: Draft, id: string, update: (p: Part[]) => Part[]): 
 }
 
 /** A version of its own: a copy of what all get, which no longer follows that. */
-export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version => structuredClone({ ...first, thread })
+export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version => structuredClone({ content: first.content, attachments: first.attachments, thread })
 
 /** Accounts that do not get the files that a part of the post gets. */
 export const withOwnMedia = (d: Draft, part: number) =>

@@ -1,5 +1,5 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
 import { refreshPosts } from '../../lib/posts'
@@ -114,5 +114,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     setStored(post)
   }, [])
 
-  return { stored, state, error, save, accept }
+  /** What is written by now, also where what is shown is a moment behind. */
+  const current = useCallback(() => latest.current.draft, [])
+  return useMemo(() => ({ stored, state, error, save, accept, current }), [stored, state, error, save, accept, current])
 }

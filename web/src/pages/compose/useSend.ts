@@ -5,13 +5,13 @@ import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../
 import { refreshPosts } from '../../lib/posts'
 import { type Rule, formatRule } from '../../lib/rule'
 import { notifySuccess, notifyError } from '../../lib/notify'
-import { type Draft, templateOf } from './draft'
+import { templateOf } from './draft'
 import type { useSaving } from './useSaving'
 
 export type Deed = 'schedule' | 'queue' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
 
 /** Stores what is written and sends it on its way. */
-export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>, slot?: { group: string; when: string }) {
+export function useSend(saving: ReturnType<typeof useSaving>, slot?: { group: string; when: string }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const client = useQueryClient()
@@ -19,6 +19,7 @@ export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>, slot
     mutationFn: async ({ what, rule }: { what: Deed; rule?: Rule }): Promise<Post> => {
       const saved = what === 'delete' ? saving.stored : await saving.save()
       if (!saved) throw new Error(t('compose.saveFailed'))
+      const draft = saving.current()
       const params = { path: { id: saved.id }, header: ifMatchHeader(saved.version) }
       switch (what) {
         case 'schedule':

@@ -38,6 +38,8 @@ const text = (name: string, max: number): Field => ({ name, kind: 'text', max })
 const list = (name: string, max: number): Field => ({ name, kind: 'list', max })
 const poll = (limits: PollLimits): Field => ({ name: 'poll', kind: 'poll', poll: limits })
 
+const firstComment: Field[] = [{ name: 'first_comment.content', kind: 'area', max: 8000 }, { name: 'first_comment.after_minutes', kind: 'number', max: 1440 }]
+
 const hour = 60
 const day = 24 * hour
 
@@ -56,12 +58,13 @@ export const optionFields: Record<string, Field[]> = {
     choice('reply_settings', 'following', 'mentioned', 'subscribers', 'verified'), toggle('made_with_ai'), toggle('paid_partnership'),
     poll({ choices: 4, length: 25, minutes: [30, hour, 6 * hour, day, 3 * day, 7 * day], flags: [] }),
   ],
-  instagram: [choice('kind', 'feed', 'reel', 'story'), toggle('share_to_feed', true), list('collaborators', 3), text('location_id', 30), { name: 'cover_millis', kind: 'number', max: 900_000 }],
+  facebook: [choice('kind', 'post', 'reel', 'story'), text('link', 2000), ...firstComment],
+  instagram: [choice('kind', 'feed', 'reel', 'story'), toggle('share_to_feed', true), list('collaborators', 3), text('location_id', 30), { name: 'cover_millis', kind: 'number', max: 900_000 }, ...firstComment],
   threads: [
     choice('reply_control', 'everyone', 'accounts_you_follow', 'mentioned_only', 'followers_only'), text('topic', 50), toggle('spoiler_media'), list('spoiler_phrases', 10),
     poll({ choices: 4, length: 25, flags: [] }),
   ],
-  linkedin: [choice('visibility', 'public', 'connections', 'logged_in'), toggle('no_reshare'), poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] })],
+  linkedin: [choice('visibility', 'public', 'connections', 'logged_in'), toggle('no_reshare'), poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }), ...firstComment],
   telegram: [
     toggle('silent'), toggle('protected'), toggle('spoiler'), toggle('caption_above'), toggle('link_preview.disabled'), choice('link_preview.size', 'small', 'large'), toggle('link_preview.above_text'),
     { name: 'buttons', kind: 'buttons' }, poll({ choices: 12, length: 100, minutes: [hour, 6 * hour, day, 3 * day, 7 * day], flags: ['multiple', 'hide_results'] }),

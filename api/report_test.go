@@ -1,0 +1,116 @@
+package api_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/site"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
+	s := start(t)
+	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"news.example"} })
+	view := func(reader, page, referrer string) {
+		t.Helper()
+		a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": page, "referrer": referrer, "user": reader}, "Authorization", "",
+			"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "vi")
+		if a.StatusCode != http.StatusAccepted {
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	host := "https://" + w.Domains[0]
+	view("a", host+"/=1", "https://chat.zalo.me/")
+	view("a", host+"/two", host+"/=1")
+	view("b", host+"/two?utm_source=Weekly&utm_medium=email&utm_campaign=T%E1%BA%BFt", "")
+	view("c", host+"/two", "")
+	f := flush.Flusher{Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	for range 2 { // the first one seeds a new installation
+		_, err := f.Flush(t.Context(), func() {})
+		s.Must(err)
+	}
+	_, err := f.Maintain(t.Context(), func() {})
+	s.Must(err)
+
+	zone, err := time.LoadLocation(w.TimeZone)
+	s.Must(err)
+	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
+	base := "/api/v1/sites/" + w.ID.String() + "/report?from=" + day(2) + "&to=" + day(-1)
+	get := func(query string) (r spec.SiteReport) {
+		t.Helper()
+		s.decode(s.send("GET", base+query, nil), 200, &r)
+		return r
+	}
+	number := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprint(*n)
+	}
+	rows := func(r spec.SiteReport, by spec.ReportTableName) string {
+		for _, table := range r.Tables {
+			if table.By != by {
+				continue
+			}
+			text := ""
+			for _, row := range table.Rows {
+				text += row.Value + " " + number(row.Totals.Views) + " " + number(row.Totals.Visits) + ", "
+			}
+			return text + "rest " + number(table.Rest)
+		}
+		return "none"
+	}
+	r := get("&compare=previous")
+	total := r.Period.Totals
+	if got, want := fmt.Sprint(number(total.Views), number(total.Visitors), number(total.Visits), number(total.Bounces), number(total.Recirculation), len(r.Period.Series), r.Grain, number(r.Compared.Totals.Views)),
+		fmt.Sprint("4", "3", "3", "2", "1", 4, "days", "0"); got != want {
+		t.Errorf("totals: got %s, want %s", got, want)
+	}
+	for by, want := range map[spec.ReportTableName]string{
+		"pages": "/two 3 2, /=1 1 1, rest 0", "entry_pages": "/two 3 2, /=1 1 1, rest 0", "channels": "direct - 1, email - 1, social - 1, rest 0",
+		"sources": "direct - 1, weekly - 1, zalo.me - 1, rest 0", "campaigns": "tết - 1, rest -", "devices": "desktop 4 3, rest 0", "browsers": "Firefox - 3, rest 0", "systems": "Linux - 3, rest 0",
+		"countries": "rest 3",
+	} {
+		if got := rows(r, by); got != want {
+			t.Errorf("%s: got %q, want %q", by, got, want)
+		}
+	}
+	if got, want := rows(get("&by=pages&limit=1"), "pages"), "/two 3 2, rest 1"; got != want {
+		t.Errorf("one page: got %q, want %q", got, want)
+	}
+
+	r = get("&filter=" + url.QueryEscape("page:"+host+"/two"))
+	if got, want := number(r.Period.Totals.Views)+" "+number(r.Period.Totals.Visits)+" "+rows(r, "devices")+" "+rows(r, "referrers"), "3 2 desktop 3 -, rest - rest -"; got != want {
+		t.Errorf("a page: got %q, want %q", got, want)
+	}
+	if got := rows(r, "browsers"); got != "none" || len(r.Unavailable) != 7 {
+		t.Errorf("a page has browsers %q and lacks %v", got, r.Unavailable)
+	}
+	r = get("&filter=source:zalo.me")
+	if got, want := number(r.Period.Totals.Views)+" "+number(r.Period.Totals.Visits)+" "+number(r.Period.Totals.Visitors), "- 1 -"; got != want || len(r.Tables) != 0 {
+		t.Errorf("a source: got %q and %v, want %q and no tables", got, r.Tables, want)
+	}
+
+	for query, field := range map[string]string{"&by=browsers&filter=page:/two": "by", "&by=pages&filter=country:VN": "by", "&by=sources&filter=page:/two": "by",
+		"&by=referrers": "by", "&filter=country:VN&filter=device:mobile": "filter"} {
+		s.refused(s.send("GET", base+query, nil), 400, "report_not_computable", field)
+	}
+	s.refused(s.send("GET", base+"&format=csv", nil), 422, "invalid_request", "by")
+	s.refused(s.send("GET", "/api/v1/sites/"+w.ID.String()+"/report?from="+day(0)+"&to="+day(1), nil), 422, "invalid_request", "to")
+
+	csv := s.send("GET", base+"&by=pages&format=csv", nil)
+	if want := "pages,views,visitors,visits,recirculation\r\n/two,3,3,2,0\r\n/=1,1,1,1,1\r\n"; strings.ReplaceAll(string(csv.body), "\r\n", "\n") != strings.ReplaceAll(want, "\r\n", "\n") {
+		t.Errorf("CSV: got %q, want %q", csv.body, want)
+	}
+	if got := csv.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/csv") {
+		t.Errorf("content type: got %s, want text/csv", got)
+	}
+}

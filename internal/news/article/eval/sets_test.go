@@ -1,0 +1,65 @@
+package eval_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dateline/internal/news/article/eval"
+	"dateline/internal/news/article/score"
+)
+
+// TestSets_StayAboveTheirThresholds measures the sets of ARTICLES_DIR. They belong to
+// their publishers and are not part of the project. The thresholds are a little below the
+// figures of docs/performance.md.
+func TestSets_StayAboveTheirThresholds(t *testing.T) {
+	dir := os.Getenv("ARTICLES_DIR")
+	if dir == "" {
+		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+	}
+	for _, c := range []struct {
+		set                         string
+		half                        score.Half
+		words, texts, authors, date float64
+	}{
+		{"en", "", 0.965, 0, 0, 0},
+		{"dev/sites", score.Inspect, 0.94, 0, 0.75, 0.96},
+		{"dev/sites", score.HeldOut, 0.96, 0, 0.80, 0.98},
+		{"dev/wcxb", score.Inspect, 0.86, 0, 0.50, 0.77},
+		{"dev/wcxb", score.HeldOut, 0.86, 0, 0.58, 0.78},
+		{"dev/snippets", score.Inspect, 0, 0.92, 0.58, 0.85},
+		{"dev/snippets", score.HeldOut, 0, 0.915, 0.50, 0.82},
+	} {
+		t.Run(c.set+" "+string(c.half), func(t *testing.T) {
+			path := filepath.Join(dir, c.set)
+			if !score.IsDataset(path) {
+				t.Skip("this set is not there")
+			}
+			r, err := eval.Evaluate(t.Context(), path, eval.Options{Half: c.half, NoBaseline: true, NoLearned: true}, func(int, int) {})
+			require.NoError(t, err)
+			own := r.All().Own
+			if c.words > 0 {
+				require.Greater(t, *own.Words.Value(), c.words, "word F1")
+			}
+			if c.texts > 0 {
+				require.Greater(t, own.Strings.F1(), c.texts, "strings")
+			}
+			if c.authors > 0 {
+				require.Greater(t, *own.Author.Value(), c.authors, "authors")
+				require.Greater(t, *own.Date.Value(), c.date, "date")
+			}
+		})
+	}
+}
+
+func TestReport_ShowsPageTruthAndOutput(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, eval.WriteReport(&b, []eval.Page{{Dataset: "set", Key: "one", Truth: score.GroundTruth{Title: "The <bridge>", Body: "One line here that is long\nAnother line that is missing"},
+		HTML: []byte("<p>One line here that is long</p><p>menu entry</p>"), Own: eval.Extracted{Text: "One line here that is long\n\nSomething else that is wrong"}}}))
+	for _, want := range []string{"The &lt;bridge&gt;", `<p class="no">menu entry</p>`, `<p class="no">Another line that is missing</p>`, `<p class="no">Something else that is wrong</p>`, "<p>One line here that is long</p>"} {
+		require.Contains(t, b.String(), want)
+	}
+}

@@ -1,0 +1,290 @@
+// Command trainblocks trains the block classifier of package extract by gradient boosting
+// on the inspected half of annotated datasets (and all of en, on which the rules were
+// written), and validates it on sites that it was not trained on.
+//
+//	go run ./internal/news/article/eval/trainblocks -data DIR -out internal/news/article/extract/blockmodel.go
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dateline/internal/news/article/eval"
+	"dateline/internal/news/article/extract"
+	"dateline/internal/news/article/score"
+)
+
+// trainingPage is a page with its labeled blocks.
+type trainingPage struct {
+	set     string
+	fold    int
+	truth   score.GroundTruth
+	blocks  []extract.TrainingBlock
+	samples []sample // without features, in the order of the blocks; weight 0: unknown
+}
+
+func main() {
+	log.SetFlags(0)
+	data := flag.String("data", "", "folder with datasets")
+	out := flag.String("out", "", "Go file to write; empty: only validate")
+	folds := flag.Int("folds", 4, "folds of the validation; 0: none")
+	s := settings{lambda: 0.02, rows: 0.5, columns: 0.4, seed: 1}
+	flag.IntVar(&s.trees, "trees", 100, "number of trees")
+	flag.IntVar(&s.leaves, "leaves", 8, "leaves of a tree")
+	flag.Float64Var(&s.rate, "rate", 0.12, "learning rate")
+	flag.Float64Var(&s.minWeight, "min-weight", 0.15, "minimum weight of a leaf")
+	flag.Parse()
+	pages, err := load(context.Background(), *data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *folds > 0 {
+		validate(pages, *folds, s)
+	}
+	if *out != "" {
+		if err := write(*out, train(samplesOf(pages, -1, 1), s)); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// load loads the inspected half of all datasets and labels their blocks.
+func load(ctx context.Context, dir string) ([]trainingPage, error) {
+	sets, _, err := eval.FindDatasets(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []trainingPage
+	for _, set := range sets {
+		pages, err := score.LoadDataset(set)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pages {
+			if p.Half() != score.Inspect && filepath.Base(set) != "en" { // the rules were written on all pages of en
+				continue
+			}
+			blocks, err := extract.TrainingBlocks(ctx, extract.Page{HTML: p.HTML, URL: p.URL})
+			if err != nil {
+				continue
+			}
+			sum := sha256.Sum256([]byte(p.Domain()))
+			t := trainingPage{set: set[strings.LastIndexByte(set, '/')+1:], fold: int(sum[1]), truth: p.GroundTruth, blocks: blocks}
+			t.label()
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// label labels the blocks: with a body, those whose words are in it; otherwise those
+// that contain an annotated string.
+func (t *trainingPage) label() {
+	t.samples = make([]sample, len(t.blocks))
+	total := 0.0
+	if t.truth.Body == "" {
+		for i, b := range t.blocks {
+			text := normalize(b.Text)
+			in := func(s string) bool {
+				s = normalize(s)
+				return strings.Contains(text, s) || len(text) > 20 && strings.Contains(s, text)
+			}
+			x := &t.samples[i]
+			switch {
+			case slices.ContainsFunc(t.truth.With, in):
+				x.label, x.weight = 1, 1
+			case slices.ContainsFunc(t.truth.Without, in):
+				x.weight = 1
+			}
+			total += x.weight
+		}
+		t.scale(total, 0.3)
+		return
+	}
+	grams, lines := map[string]bool{}, map[string]bool{}
+	for line := range strings.SplitSeq(t.truth.Body, "\n") {
+		lines[strings.Join(words(line), " ")] = true
+	}
+	whole := words(t.truth.Body)
+	for i := range whole {
+		if i+4 <= len(whole) {
+			grams[strings.Join(whole[i:i+4], " ")] = true
+		}
+	}
+	joined := " " + strings.Join(whole, " ") + " "
+	for i, b := range t.blocks {
+		w := words(b.Text)
+		x := &t.samples[i]
+		x.weight = float64(len(w)) + 2
+		text := strings.Join(w, " ")
+		switch {
+		case len(w) == 0:
+			x.weight = 0
+		case lines[text] || len(w) == 3 && strings.Contains(joined, " "+text+" "):
+			x.label = 1
+		case len(w) > 3:
+			hits := 0
+			for k := range len(w) - 3 {
+				if grams[strings.Join(w[k:k+4], " ")] {
+					hits++
+				}
+			}
+			if 2*hits > len(w)-3 {
+				x.label = 1
+			}
+		}
+		total += x.weight
+	}
+	t.scale(total, 1)
+}
+
+func (t *trainingPage) scale(total, weight float64) {
+	if total == 0 {
+		return
+	}
+	for i := range t.samples {
+		t.samples[i].weight *= 100 * weight / total
+	}
+}
+
+func normalize(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func words(s string) []string { return score.Words(strings.ToLower(s)) }
+
+// samplesOf returns the samples of the pages outside a fold.
+func samplesOf(pages []trainingPage, fold, folds int) []sample {
+	var out []sample
+	for _, p := range pages {
+		if fold >= 0 && p.fold%folds == fold {
+			continue
+		}
+		for i, x := range p.samples {
+			if x.weight > 0 {
+				x.features = p.blocks[i].Features
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// validate prints the scores of pages of sites that the model was not trained on.
+func validate(pages []trainingPage, folds int, s settings) {
+	type totals struct {
+		rules, model, best   float64 // sums of the F1 of the words
+		rulesText, modelText score.Strings
+		n                    int
+	}
+	groups := map[string]*totals{}
+	for fold := range folds {
+		m := train(samplesOf(pages, fold, folds), s)
+		for _, p := range pages {
+			if p.fold%folds != fold {
+				continue
+			}
+			odds := make([]float64, len(p.blocks))
+			best := make([]bool, len(p.blocks))
+			rules := make([]bool, len(p.blocks))
+			texts := make([]string, len(p.blocks))
+			for i, b := range p.blocks {
+				odds[i] = m.logOdds(b.Features)
+				best[i] = p.samples[i].label > 0
+				rules[i] = b.Selected
+				texts[i] = b.Text
+			}
+			g := groups[p.set+" "+p.truth.Type]
+			if g == nil {
+				g = &totals{}
+				groups[p.set+" "+p.truth.Type] = g
+			}
+			g.n++
+			if p.truth.Body != "" {
+				g.rules += score.WordF1(p.truth.Body, join(texts, rules))
+				g.best += score.WordF1(p.truth.Body, join(texts, best))
+			}
+			g.rulesText.Add(score.CompareStrings(p.truth.With, p.truth.Without, join(texts, rules)))
+			chosen := extract.SelectLikely(odds, texts)
+			if p.truth.Body != "" {
+				g.model += score.WordF1(p.truth.Body, join(texts, chosen))
+			}
+			g.modelText.Add(score.CompareStrings(p.truth.With, p.truth.Without, join(texts, chosen)))
+		}
+	}
+	names := make([]string, 0, len(groups))
+	for n := range groups {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		g := groups[name]
+		n := float64(g.n)
+		log.Printf("%-24s %4d pages  word F1: rules %.4f, model %.4f, labels %.4f  strings: rules %.4f, model %.4f",
+			name, g.n, g.rules/n, g.model/n, g.best/n, g.rulesText.F1(), g.modelText.F1())
+	}
+}
+
+func join(texts []string, in []bool) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if in[i] {
+			b.WriteString(t)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// write writes a model as a Go table.
+func write(path string, m *model) error {
+	f, err := os.Create(path) //nolint:gosec // the path is an argument of the command
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	writeModel(w, m)
+	if err := w.Flush(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func writeModel(w io.Writer, m *model) {
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	line("// Code generated by eval/trainblocks. DO NOT EDIT.\n\npackage extract\n")
+	line("const blockBias = %.4f\n", m.bias)
+	var starts []int
+	line("// blockNodes are the nodes of all trees: feature (-1: leaf), threshold or value, and the\n// distance to the right child; the left child is next.")
+	line("var blockNodes = []blockNode{")
+	at := 0
+	for _, t := range m.trees {
+		starts = append(starts, at)
+		var emit func(i int) []string
+		emit = func(i int) []string {
+			n := t[i]
+			if n.feature < 0 {
+				return []string{fmt.Sprintf("{-1, %.4g, 0}", n.value)}
+			}
+			left, right := emit(n.left), emit(n.right)
+			out := append([]string{fmt.Sprintf("{%d, %.6g, %d}", n.feature, n.threshold, len(left)+1)}, left...)
+			return append(out, right...)
+		}
+		nodes := emit(0)
+		at += len(nodes)
+		line("\t%s,", strings.Join(nodes, ", "))
+	}
+	line("}\n\n// blockTrees are the first nodes of the trees.\nvar blockTrees = []int{")
+	for part := range slices.Chunk(starts, 20) {
+		line("\t%s,", strings.Trim(strings.ReplaceAll(fmt.Sprint(part), " ", ", "), "[]"))
+	}
+	line("}")
+}

@@ -1,0 +1,362 @@
+package extract
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// featureCount is the number of features of a block.
+const featureCount = 130
+
+// features describe a block to the block classifier. Their order is part of the trained
+// model: after a change, train it again.
+type features [featureCount]float32
+
+// featureBuilder computes the features of the blocks of a page.
+type featureBuilder struct {
+	o        *outline
+	at       int         // the element that the rules chose as the body
+	selected []bool      // blocks that the rules select
+	title    string      // folded
+	sums     []blockSums // running sums
+	kinds    map[string]*kindSums
+	kindOf   []*kindSums
+	h1       int // block of the headline; -1: none
+	page     []float32
+	sticky   []hint // hints of an element and everything around it
+	tags     []tagSet
+}
+
+// blockSums are sums over blocks.
+type blockSums struct {
+	blocks, chars, links, prose, selected, commas int
+}
+
+func (s *blockSums) add(b *block, selected bool) {
+	s.blocks++
+	s.chars += b.chars
+	s.links += b.linkChars
+	s.commas += b.punctuation
+	if b.isProse() {
+		s.prose += b.chars
+	}
+	if selected {
+		s.selected += b.chars
+	}
+}
+
+func (s blockSums) minus(o blockSums) blockSums {
+	return blockSums{s.blocks - o.blocks, s.chars - o.chars, s.links - o.links, s.prose - o.prose, s.selected - o.selected, s.commas - o.commas}
+}
+
+// kindSums are sums over the blocks of the same elements with the same class names,
+// such as all paragraphs or all teasers of a page.
+type kindSums struct {
+	blockSums
+	first, last int
+}
+
+// tagSet is the set of elements around a block that say where it is.
+type tagSet uint16
+
+const (
+	inArticle tagSet = 1 << iota
+	inMain
+	inAside
+	inHeader
+	inFooter
+	inNav
+	inForm
+	inSection
+	inFigure
+	inLink
+)
+
+func (b *block) isProse() bool { return b.chars >= 60 && b.punctuation > 0 && b.linkShare() < 0.4 }
+
+func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected []bool) *featureBuilder {
+	w := &featureBuilder{o: o, at: at, selected: selected, title: fold(title), h1: -1, kinds: map[string]*kindSums{}}
+	n := len(o.blocks)
+	w.sums = make([]blockSums, n+1)
+	w.kindOf = make([]*kindSums, n)
+	var key []byte
+	names := make([]string, len(o.spans)) // element and class; class names may be long
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		w.sums[i+1] = w.sums[i]
+		w.sums[i+1].add(b, selected[i])
+		key = o.appendKind(key[:0], b.span, names)
+		k := w.kinds[string(key)]
+		if k == nil {
+			k = &kindSums{first: i}
+			w.kinds[string(key)] = k
+		}
+		k.add(b, selected[i])
+		k.last = i
+		w.kindOf[i] = k
+		if w.h1 < 0 && (b.tag == atom.H1 || isHeading(b.tag) && similarTitles(b.text, title)) {
+			w.h1 = i
+		}
+	}
+	w.sticky, w.tags = make([]hint, len(o.spans)), make([]tagSet, len(o.spans))
+	for i := range o.spans {
+		s := &o.spans[i]
+		h, t := s.hints, tagOf(s.node)
+		if s.parent >= 0 {
+			h |= w.sticky[s.parent]
+			t |= w.tags[s.parent]
+		}
+		if a := s.node.DataAtom; a == atom.Body || a == atom.Html {
+			h = 0
+		}
+		w.sticky[i], w.tags[i] = h, t
+	}
+	w.page = w.pageFeatures(d)
+	return w
+}
+
+// isTitle is similarTitles for the title of the page.
+func (w *featureBuilder) isTitle(text string) bool {
+	if w.title == "" {
+		return false
+	}
+	// More of a long text than this does not matter.
+	text = fold(text[:min(len(text), 4*len(w.title)+64)])
+	return text == w.title || len(w.title) > 20 && strings.HasPrefix(text, w.title) || len(text) > 20 && strings.HasPrefix(w.title, text)
+}
+
+// appendKind appends a name of the element of a block and its parents.
+func (o *outline) appendKind(key []byte, span int, names []string) []byte {
+	for up := 0; span >= 0 && up < 3; up++ {
+		if names[span] == "" {
+			n := o.spans[span].node
+			class := firstClass(n)
+			names[span] = n.Data + "." + class[:min(len(class), 60)] + "/"
+		}
+		key = append(key, names[span]...)
+		span = o.spans[span].parent
+	}
+	return key
+}
+
+func tagOf(n *html.Node) tagSet {
+	switch n.DataAtom {
+	case atom.Article:
+		return inArticle
+	case atom.Main:
+		return inMain
+	case atom.Aside:
+		return inAside
+	case atom.Header:
+		return inHeader
+	case atom.Footer:
+		return inFooter
+	case atom.Nav:
+		return inNav
+	case atom.Form:
+		return inForm
+	case atom.Section:
+		return inSection
+	case atom.Figure:
+		return inFigure
+	case atom.A:
+		return inLink
+	}
+	return 0
+}
+
+// pageFeatures are the features that all blocks of a page share.
+func (w *featureBuilder) pageFeatures(d *Document) []float32 {
+	all := w.sums[len(w.sums)-1]
+	ld := d.loadJSONLD()
+	headlines, comments := 0, 0
+	for i := range w.o.blocks {
+		b := &w.o.blocks[i]
+		if b.linkChars >= 30 && b.linkShare() > 0.8 {
+			headlines += b.linkChars
+		}
+		if b.hints&hintComment != 0 {
+			comments += b.chars
+		}
+	}
+	articles := 0
+	for i := range w.o.spans {
+		if w.o.spans[i].node.DataAtom == atom.Article {
+			articles++
+		}
+	}
+	body := span{}
+	if w.at >= 0 {
+		body = w.o.spans[w.at]
+	}
+	return []float32{
+		logOf(all.blocks), logOf(all.chars), share(all.links, all.chars), share(all.prose, all.chars), share(all.selected, all.chars),
+		share(all.selected, all.prose+1), logOf(all.selected), share(headlines, all.chars), share(comments, all.chars), logOf(articles),
+		float32(rankOf(ld.article)), flag(strings.EqualFold(d.Meta.first("og:type"), "article")), flag(d.Meta.first("article:published_time") != ""),
+		share(w.sums[body.end].prose-w.sums[body.first].prose, all.prose+1), logOf(len(d.Meta.h1s)), share(all.commas, all.chars/20+1),
+	}
+}
+
+// block returns the features of a block.
+func (w *featureBuilder) block(i int) features {
+	var f features
+	n := 0
+	add := func(values ...float32) { n += copy(f[n:], values) }
+	o, b := w.o, &w.o.blocks[i]
+	all := w.sums[len(w.sums)-1]
+	add(w.page...)
+
+	// Text.
+	words := countWords(b.text)
+	upper, digits, letters, ideographs, firstRune := 0, 0, 0, 0, rune(0)
+	for _, r := range b.text {
+		if firstRune == 0 {
+			firstRune = r
+		}
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r >= 'a' && r <= 'z':
+			letters++
+		case r >= 'A' && r <= 'Z':
+			upper++
+			letters++
+		case r < 128:
+		case isIdeographic(r):
+			ideographs++
+			letters++
+		case unicode.IsUpper(r):
+			upper++
+			letters++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	last := b.text[len(b.text)-1]
+	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars), share(digits, b.chars), share(upper, letters+1),
+		share(ideographs, b.chars), share(b.chars, words), flag(last == '.' || last == '!' || last == '?' || strings.HasSuffix(b.text, "。") || strings.HasSuffix(b.text, "”") || last == '"'),
+		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)), flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
+		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
+	f2 := topicsOf(b)
+	add(f2[:]...)
+
+	// Element.
+	add(flag(b.tag == atom.P), flag(b.tag == atom.Li), flag(b.tag == atom.Div), flag(b.tag == atom.Span || b.tag == atom.A), flag(b.tag == atom.H1), flag(b.tag == atom.H2), flag(b.tag == atom.H3),
+		flag(b.tag == atom.H4 || b.tag == atom.H5 || b.tag == atom.H6), flag(b.tag == atom.Td || b.tag == atom.Th), flag(b.tag == atom.Pre),
+		flag(b.inList), flag(b.inQuote), flag(b.inTable), flag(b.isBold), flag(b.startsWithLink), flag(b.afterBreak))
+	for _, h := range []hint{hintJunk, hintSuspect, hintBody, hintCaption, hintComment, hintHidden, hintByline, hintDate, hintLead} {
+		add(flag(b.hints&h != 0), flag(w.sticky[b.span]&h != 0))
+	}
+	for t := inArticle; t <= inFigure; t <<= 1 {
+		add(flag(w.tags[b.span]&t != 0))
+	}
+	add(float32(o.spans[b.span].depth))
+
+	// Position.
+	before := w.sums[i]
+	add(share(i, all.blocks), share(before.chars, all.chars), share(before.prose, all.prose+1))
+	if w.h1 >= 0 {
+		add(1, signedLog(i-w.h1), signedLog(w.sums[i].chars-w.sums[w.h1].chars))
+	} else {
+		add(0, 0, 0)
+	}
+	if w.at >= 0 {
+		s := o.spans[w.at]
+		switch {
+		case i < s.first:
+			add(0, -logOf(s.first-i), 0)
+		case i >= s.end:
+			add(0, logOf(i-s.end+1), 0)
+		default:
+			add(1, 0, share(i-s.first, s.end-s.first))
+		}
+	} else {
+		add(0, 0, 0)
+	}
+	add(flag(w.selected[i]))
+
+	// Blocks around it.
+	at := b.span
+	for range 3 {
+		s := span{}
+		if at >= 0 {
+			s = o.spans[at]
+			at = s.parent
+		}
+		in := w.sums[s.end].minus(w.sums[s.first])
+		add(logOf(in.chars), share(in.links, in.chars), share(in.selected, in.chars), share(in.prose, in.chars), logOf(in.blocks))
+	}
+	for _, k := range []int{i - 2, i - 1, i + 1, i + 2} {
+		if k < 0 || k >= len(o.blocks) {
+			add(0, 1, 0)
+			continue
+		}
+		add(logOf(o.blocks[k].chars), o.blocks[k].linkShare32(), flag(w.selected[k]))
+	}
+	nearby := w.sums[min(len(o.blocks), i+6)].minus(w.sums[max(0, i-5)])
+	add(share(nearby.selected, nearby.chars), share(nearby.prose, nearby.chars), share(nearby.links, nearby.chars))
+	k := w.kindOf[i]
+	add(logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars), share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
+	return f
+}
+
+func isIdeographic(r rune) bool {
+	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func (b *block) linkShare32() float32 { return float32(b.linkShare()) }
+
+func logOf(n int) float32 { return float32(math.Log1p(float64(max(0, n)))) }
+
+func signedLog(n int) float32 {
+	if n < 0 {
+		return -logOf(-n)
+	}
+	return logOf(n)
+}
+
+func share(a, b int) float32 {
+	if b <= 0 {
+		return 0
+	}
+	return float32(a) / float32(b)
+}
+
+func flag(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// topicCount is the number of topics of lines that publishers insert.
+const topicCount = 6
+
+// topicsOf reports which of the words of newsletters, sharing, legal notices, related
+// articles, comments and ads a short text contains.
+func topicsOf(b *block) (out [topicCount]float32) {
+	if b.chars > 400 {
+		return out
+	}
+	text := strings.ToLower(b.text)
+	for i, words := range [topicCount][]string{
+		{"subscri", "newsletter", "sign up", "inbox", "abonn", "suscr", "anmeld", "đăng ký", "assine", "iscriviti"},
+		{"share", "follow", "facebook", "twitter", "whatsapp", "linkedin", "instagram", "teilen", "compart", "chia sẻ", "folgen"},
+		{"©", "copyright", "rights reserved", "cookie", "privacy", "terms", "datenschutz", "impressum", "derechos", "bản quyền"},
+		{"related", "read more", "see also", "more from", "lesen sie", "leia", "lee ", "à lire", "xem thêm", "recommend", "you may", "mehr zum", "next", "previous"},
+		{"comment", "reply", "kommentar", "comentar", "log in", "login", "bình luận", "commentaire", "posted", "register"},
+		{"advertis", "anzeige", "sponsor", "publicidad", "buy now", "add to cart", "download", "promo"},
+	} {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				out[i] = 1
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconCalendarMonth, IconPlaylistAdd, IconRepeat, IconSearch, IconTrash, IconUserCheck } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
+import { NetworkIcon } from '../../components/network'
+import { Empty, Failed, WaitingRows } from '../../components/states'
+import { StatusBadge, statusOf } from '../../components/status'
+import { Time } from '../../components/Time'
+import { WhenField } from '../../components/WhenField'
+import { notifyError, notifySuccess } from '../../lib/notify'
+import { refreshPosts } from '../../lib/posts'
+import { useAtLeast } from '../../lib/session'
+import { format, toInstant, toWall } from '../../lib/time'
+import { asked, wanted } from './filter'
+import type { CalendarSearch } from './search'
+
+type Deed = 'queue' | 'cancel' | 'approve' | 'shift'
+
+/** A text as it is searched: without case and marks. */
+const folded = (text: string) => text.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f]/g, '').replaceAll('đ', 'd')
+
+/** What is ahead, day by day. Several posts can be moved, approved and canceled at once. */
+export function Agenda({ search, zone }: { search: CalendarSearch; zone: string }) {
+  const { t, i18n } = useTranslation()
+  const may = useAtLeast('author')
+  const mayApprove = useAtLeast('editor')
+  const client = useQueryClient()
+  const [since] = useState(() => new Date(Date.now() - 3_600_000).toISOString())
+  const [typed, setTyped] = useState('')
+  const [query] = useDebouncedValue(folded(typed.trim()), 150)
+  const [chosen, setChosen] = useState<string[]>([])
+  const [start, setStart] = useState('')
+  const [dialog, ask] = useConfirm()
+  const list = useInfiniteQuery({
+    queryKey: ['posts', 'agenda', since, search.status, search.account],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      unwrap(api.GET('/api/v1/posts', { params: { query: { from: since, order: 'asc', limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+  const posts = useMemo(
+    () => (list.data?.pages ?? []).flatMap((p) => p.posts).filter(wanted(search)).filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled') && (query === '' || folded(`${p.content} ${p.targets.map((x) => x.handle).join(' ')}`).includes(query))),
+    [list.data, search, query],
+  )
+  const days = useMemo(() => {
+    const out = new Map<string, Post[]>()
+    for (const p of posts) {
+      const day = toWall(p.scheduled_time ?? '', zone).slice(0, 10)
+      out.set(day, [...(out.get(day) ?? []), p])
+    }
+    return [...out]
+  }, [posts, zone])
+  const picked = posts.filter((p) => chosen.includes(p.id))
+  const act = useMutation({
+    mutationFn: async (deed: Deed) => {
+      // One after the other: slots are given in the order of the list.
+      let done = 0
+      const first = Math.min(...picked.map((p) => Date.parse(p.scheduled_time ?? '')))
+      const errors: unknown[] = []
+      for (const p of picked) {
+        const params = { path: { id: p.id }, header: ifMatchHeader(p.version) }
+        try {
+          if (deed === 'cancel') await unwrap(api.DELETE('/api/v1/posts/{id}', { params }))
+          else if (deed === 'approve') await unwrap(api.POST('/api/v1/posts/{id}/approve', { params }))
+          else if (deed === 'queue') await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { when: 'next_free' } }))
+          else await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { scheduled_time: new Date(toInstant(start, zone).getTime() + Date.parse(p.scheduled_time ?? '') - first).toISOString() } }))
+          done++
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      return { done, errors }
+    },
+    onSuccess: ({ done, errors }) => {
+      if (done > 0) notifySuccess(t('agenda.done', { count: done }))
+      if (errors[0]) notifyError(errors[0])
+      setChosen([])
+      setStart('')
+    },
+    onSettled: () => refreshPosts(client),
+  })
+  const movable = picked.length > 0 && picked.every((p) => p.status === 'scheduled' || p.status === 'draft')
+  const pending = picked.length > 0 && picked.every((p) => p.approval?.state === 'pending')
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  return (
+    <Stack gap="sm">
+      {dialog}
+      <TextInput aria-label={t('agenda.search')} placeholder={t('agenda.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} maw={420} />
+      {picked.length > 0 && (
+        <Group className="dl-card dl-bulk" p="xs" gap="xs" role="toolbar" aria-label={t('agenda.bulk')} align="flex-start">
+          <Text size="sm" fw={600} mt={8} aria-live="polite">
+            {t('agenda.chosen', { count: picked.length })}
+          </Text>
+          {movable && (
+            <>
+              <WhenField label={t('agenda.shift')} value={start} zone={zone} onChange={setStart} w={230} />
+              <Button variant="default" mt={25} disabled={start === ''} loading={act.isPending && act.variables === 'shift'} onClick={() => act.mutate('shift')}>
+                {t('calendar.move')}
+              </Button>
+              <Button variant="default" mt={25} leftSection={<IconPlaylistAdd size={16} aria-hidden />} loading={act.isPending && act.variables === 'queue'} onClick={() => act.mutate('queue')}>
+                {t('agenda.queue')}
+              </Button>
+              <Button variant="subtle" color="red" mt={25} leftSection={<IconTrash size={16} aria-hidden />} loading={act.isPending && act.variables === 'cancel'} onClick={() => ask({ title: t('agenda.cancelTitle', { count: picked.length }), text: t('agenda.cancelText'), action: t('agenda.cancel'), danger: true, run: () => act.mutate('cancel') })}>
+                {t('agenda.cancel')}
+              </Button>
+            </>
+          )}
+          {pending && mayApprove && (
+            <Button mt={25} leftSection={<IconUserCheck size={16} aria-hidden />} loading={act.isPending && act.variables === 'approve'} onClick={() => act.mutate('approve')}>
+              {t('agenda.approve')}
+            </Button>
+          )}
+          <Button variant="subtle" color="gray" mt={25} ml="auto" onClick={() => setChosen([])}>
+            {t('compose.selectNone')}
+          </Button>
+        </Group>
+      )}
+      {!list.data ? (
+        <WaitingRows rows={8} />
+      ) : days.length === 0 ? (
+        <Empty icon={IconCalendarMonth} title={t(query ? 'agenda.nothing' : 'agenda.none')} text={t(query ? 'agenda.nothingText' : 'calendar.noneText')} />
+      ) : (
+        days.map(([day, all]) => (
+          <section key={day} aria-label={day} data-day={day}>
+            <Group gap="xs" mb={6} mt="xs">
+              {may && (
+                <Checkbox
+                  size="xs"
+                  aria-label={t('agenda.chooseDay', { day: format(`${day}T12:00Z`, i18n.language, 'UTC', { dateStyle: 'full' }) })}
+                  checked={all.every((p) => chosen.includes(p.id))}
+                  indeterminate={all.some((p) => chosen.includes(p.id)) && !all.every((p) => chosen.includes(p.id))}
+                  onChange={(e) => {
+                    const on = e.currentTarget.checked
+                    setChosen((ids) => (on ? [...new Set([...ids, ...all.map((p) => p.id)])] : ids.filter((id) => !all.some((p) => p.id === id))))
+                  }}
+                />
+              )}
+              <Title order={2} size="h5">
+                {format(`${day}T12:00Z`, i18n.language, 'UTC', { weekday: 'long', day: 'numeric', month: 'long' })}
+              </Title>
+              <Text size="sm" c="dimmed">
+                {t('agenda.count', { count: all.length })}
+              </Text>
+            </Group>
+            <div className="dl-card dl-agenda" role="list">
+              {all.map((p) => (
+                <Row key={p.id} post={p} zone={zone} chosen={chosen.includes(p.id)} choose={may ? (on) => setChosen((ids) => (on ? [...ids, p.id] : ids.filter((id) => id !== p.id))) : undefined} />
+              ))}
+            </div>
+          </section>
+        ))
+      )}
+      {list.hasNextPage && (
+        <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+          {t('agenda.more')}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function Row({ post, zone, chosen, choose }: { post: Post; zone: string; chosen: boolean; choose?: (on: boolean) => void }) {
+  const { t } = useTranslation()
+  return (
+    <Group role="listitem" wrap="nowrap" gap="sm" px="sm" className="dl-agenda-row" data-post={post.id}>
+      {choose && <Checkbox size="xs" aria-label={t('agenda.choose', { text: (post.content || t('post.noText')).slice(0, 60) })} checked={chosen} onChange={(e) => choose(e.currentTarget.checked)} />}
+      <Text size="sm" fw={600} className="dl-numbers" style={{ flexShrink: 0 }}>
+        {post.scheduled_time && <Time at={post.scheduled_time} zone={zone} look="clock" />}
+      </Text>
+      <Link to="/posts/$id" params={{ id: post.id }} className="dl-agenda-link">
+        <Group gap={4} wrap="nowrap" component="span" style={{ flexShrink: 0 }}>
+          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
+            <NetworkIcon key={n} network={n} size={15} />
+          ))}
+          {post.series_id && <IconRepeat size={15} aria-label={t('series.one')} role="img" />}
+        </Group>
+        <Text truncate size="sm" span>
+          {post.content || t('post.noText')}
+        </Text>
+      </Link>
+      <StatusBadge status={statusOf(post)} size="sm" />
+    </Group>
+  )
+}
