@@ -207,7 +207,7 @@ test('what is being read now counts the last minutes, and readers are never more
     expect(answer.status).toBe(202)
   }
   for (let agent = 0; agent < 120; agent++) await view('/bai', agent)
-  await dashboard.go(`/readers?site=${site.id}`)
+  await dashboard.go(`/readers?site=${site.id}&tab=live`)
   await page.getByText('Views in the last 5 minutes').waitFor()
   await page.locator('[data-stream] [data-page="/bai"] [data-number]', { hasText: '120' }).waitFor()
   const number = async (figure: string) => Number((await page.locator(`[data-figure=${figure}]`).textContent())?.replace(/\D/g, ''))

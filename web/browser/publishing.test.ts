@@ -256,6 +256,7 @@ test('a site is added, and a view of it arrives live', async () => {
   const key = /data-site="(dlw_[^"]+)"/.exec((await dialog.textContent()) ?? '')?.[1]
   await dashboard.accessible('a new site')
   await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await page.getByRole('tab', { name: 'Live and trending' }).click()
   await page.locator('[data-stream=live]').waitFor()
   await view(key, '/bai-viet', '203.0.113.7')
   const row = page.locator('[data-stream] [data-page="/bai-viet"]')

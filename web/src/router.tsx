@@ -4,6 +4,7 @@ import { Broken, NotFound } from './components/states'
 import { Shell } from './components/Shell'
 import { newsSearch } from './lib/news'
 import { calendarSearch } from './pages/calendar/search'
+import { readersSearch } from './pages/readers/search'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -67,7 +68,7 @@ const media = createRoute({
 const readers = createRoute({
   getParentRoute: () => root,
   path: '/readers',
-  validateSearch: (search: Record<string, unknown>): { site?: string; page?: string } => ({ site: text(search.site), page: text(search.page) }),
+  validateSearch: readersSearch,
   component: lazyRouteComponent(() => import('./pages/readers'), 'ReadersPage'),
 })
 

@@ -59,6 +59,11 @@ export function format(at: string | number | Date, language: string, zone: strin
   return f.format(new Date(at))
 }
 
+/** A range of days, such as 27 Oct – 23 Nov 2026. */
+export function formatRange(from: string, to: string, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).formatRange(new Date(`${from}T00:00Z`), new Date(`${to}T00:00Z`))
+}
+
 const units: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]]
 
 /** How long until or since, in words. */

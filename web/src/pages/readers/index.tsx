@@ -1,4 +1,4 @@
-import { Button, Grid, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
+import { Button, Grid, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCode, IconEye, IconPlus, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -13,13 +13,14 @@ import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { NewSite } from './NewSite'
 import { Links } from './Links'
+import { Overview } from './Overview'
 import { type Counted, PageNumbers } from './PageNumbers'
 import { PageRow } from './PageRow'
 import { Snippets } from './Snippets'
 
 const route = getRouteApi('/readers')
 
-/** Who reads what, as it happens. */
+/** Reports on the readers of sites, and what they read at the moment. */
 export function ReadersPage() {
   const { t } = useTranslation()
   const sites = useQuery(sitesQuery)
@@ -33,7 +34,7 @@ export function ReadersPage() {
   // Under the workspace's own id its posts and short links are counted, by UTC.
   const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
   const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
-  const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, page }, resetScroll: false })
+  const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
   const go = (id: string) => void navigate({ to: '/readers', search: { site: id } })
   return (
     <Page
@@ -84,7 +85,20 @@ export function ReadersPage() {
           {counted.own ? (
             <Links own={counted} page={search.page} choose={choose} />
           ) : (
-            <Numbers key={counted.id} site={counted} page={search.page} choose={choose} />
+            site && (
+              <Tabs key={site.id} value={search.tab ?? 'overview'} onChange={(tab) => void navigate({ to: '/readers', search: { site: site.id, tab: tab === 'live' ? 'live' : undefined } })} keepMounted={false}>
+                <Tabs.List mb="md">
+                  <Tabs.Tab value="overview">{t('report.overview')}</Tabs.Tab>
+                  <Tabs.Tab value="live">{t('report.live')}</Tabs.Tab>
+                </Tabs.List>
+                <Tabs.Panel value="overview">
+                  <Overview site={site} search={search} />
+                </Tabs.Panel>
+                <Tabs.Panel value="live">
+                  <Numbers site={counted} page={search.page} choose={choose} />
+                </Tabs.Panel>
+              </Tabs>
+            )
           )}
         </Stack>
       )}

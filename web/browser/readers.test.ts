@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { Dateline, Dashboard, shoot, startBrowser, until } from './harness'
+import { lookAt, looks } from './looks'
+
+const d = new Dateline()
+let browser: Browser
+let dashboard: Dashboard
+let site = ''
+
+beforeAll(async () => {
+  await d.prepare()
+  await d.start()
+  const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo', time_zone: 'UTC' })
+  site = made.site.id
+  await until('the key to be known', async () => (await view(made.site.write_key)) === 202)
+  // The days before today, as if they had been counted.
+  d.sql(`
+    insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due)
+      select '${site}', current_date - n, 1000 + 10 * n, 0, 0, 400, 100, 250, 300, false, false from generate_series(1, 120) n;
+    insert into site_dimension_days (site_id, dimension, day, value, views, visits)
+      select '${site}', x.dimension, current_date - n, x.value, x.visits * 2, x.visits from generate_series(1, 120) n,
+        (values ('channel', 'search', 250), ('channel', 'direct', 150), ('source', 'google.com', 250), ('source', 'direct', 150), ('campaign', 'tet-2027', 40),
+          ('country', 'VN', 380), ('country', 'FR', 20), ('device', 'mobile', 300), ('device', 'desktop', 100), ('browser', 'Cốc Cốc', 90), ('os', 'Android', 200)) x (dimension, value, visits);
+    insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
+      select '${site}', current_date - n, p.id, 700, 200, 300, 60 from generate_series(1, 120) n, view_pages p where p.site_id = '${site}' and p.page = '/bai-viet'`)
+  browser = await startBrowser()
+  dashboard = await Dashboard.open(browser, d)
+  await dashboard.login(d.login)
+})
+afterAll(async () => {
+  await browser?.close()
+  await d.remove()
+})
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail' && dashboard) await shoot(dashboard, `failed ${task.name.slice(0, 40)}`)
+})
+
+/** Sends one view, and waits until its page is stored. */
+async function view(key: string): Promise<number> {
+  const answer = await fetch(`${d.api}/v1/view`, {
+    method: 'POST', body: JSON.stringify({ site: key, page: '/bai-viet' }),
+    headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0' },
+  })
+  if (answer.status !== 202) return answer.status
+  const today = new Date().toISOString().slice(0, 10)
+  await until('the view to be stored', async () => {
+    const report = await d.send<{ period: { totals: { views?: number } } }>('GET', `/api/v1/sites/${site}/report?from=${today}&to=${today}&by=days&filter=${encodeURIComponent('page:/bai-viet')}`)
+    return (report.period.totals.views ?? 0) > 0
+  })
+  return answer.status
+}
+
+test('a report is selected by range and comparison, and filtered by a click on a row', async () => {
+  const { page } = dashboard
+  const total = (name: string) => page.locator(`[data-total=${name}]`)
+  await dashboard.go(`/readers?site=${site}`)
+  await total('views').waitFor()
+  expect(await page.locator('[data-total]').count()).toBe(6)
+
+  await page.getByRole('button', { name: /^Date range/ }).click()
+  await page.getByRole('button', { name: 'Yesterday' }).waitFor()
+  await dashboard.accessible('the range picker')
+  await page.getByRole('button', { name: 'Yesterday' }).click()
+  await page.waitForURL(/range=yesterday/)
+  await total('views').getByText('1,010', { exact: true }).waitFor()
+  await total('bounce_rate').getByText('75%', { exact: true }).waitFor()
+
+  await page.getByRole('combobox', { name: 'Compare with' }).click()
+  await page.getByRole('option', { name: 'Previous period' }).click()
+  await page.waitForURL(/compare=previous/)
+  await total('views').getByText('-1%', { exact: true }).waitFor()
+  await page.getByText(/^Compared with/).waitFor()
+  await total('visits').click()
+  await page.locator('[data-chart=visits]').waitFor()
+  await page.getByRole('button', { name: 'Show as table' }).click()
+  await page.locator('[data-chart] table').getByRole('columnheader', { name: 'Compared' }).waitFor()
+  await dashboard.accessible('the report')
+  await shoot(dashboard, 'report')
+
+  await page.getByRole('tab', { name: 'Channels' }).click()
+  const csv = await page.locator('[data-csv=channels]').getAttribute('href')
+  const file = await page.request.get(new URL(csv ?? '', page.url()).href)
+  expect([file.status(), file.headers()['content-type'], (await file.text()).split('\n')[1]?.split(',')[0]]).toEqual([200, 'text/csv; charset=utf-8', 'search'])
+  await page.getByRole('button', { name: 'Filter by Search' }).click()
+  await page.waitForURL(/filter=channel/)
+  await total('visits').getByText('250', { exact: true }).waitFor()
+  expect(await total('bounce_rate').count()).toBe(0)
+  await page.locator('[data-unavailable]').getByText(/two dimensions cannot be combined/).waitFor()
+  await dashboard.accessible('a filtered report')
+  await shoot(dashboard, 'report-filtered')
+
+  // The address has all of it; the filter is removed by keyboard.
+  await page.reload()
+  const chip = page.getByRole('button', { name: 'Remove filter Channel: Search' })
+  await chip.focus()
+  await page.keyboard.press('Enter')
+  await chip.waitFor({ state: 'detached' })
+  await total('views').getByText('1,010', { exact: true }).waitFor()
+  expect(page.url()).not.toContain('filter')
+  dashboard.fine()
+})
+
+test('a row of a page leads to its report and to the page itself', async () => {
+  const { page } = dashboard
+  await dashboard.go(`/readers?site=${site}&range=7days`)
+  await page.locator('[data-row="/bai-viet"] button').first().click()
+  await page.locator('[data-filter="page:/bai-viet"]').waitFor()
+  await page.locator('[data-total=views]').getByText('1', { exact: true }).waitFor()
+  await dashboard.accessible('a report of a page')
+  await page.getByRole('link', { name: 'Open page' }).click()
+  await page.waitForURL(/tab=live/)
+  await page.locator('[data-figure=views]', { hasText: '1' }).waitFor()
+  await page.goBack()
+  await page.locator('[data-filter="page:/bai-viet"]').waitFor()
+  dashboard.fine()
+})
+
+test('a custom range is chosen in the calendar', async () => {
+  const { page } = dashboard
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+  await dashboard.go(`/readers?site=${site}&from=${day(60)}&to=${day(60)}`)
+  await page.locator('[data-total=views]').getByText('1,600', { exact: true }).waitFor()
+  await page.getByRole('button', { name: /^Date range/ }).click()
+  await page.locator(`[data-date="${day(60)}"]`).click()
+  await page.locator(`[data-date="${day(60)}"]`).click()
+  await page.locator(`[data-range="${day(60)} ${day(60)}"]`).waitFor()
+  await dashboard.go(`/readers?site=${site}&from=2020-01-01&to=${day(0)}`)
+  await page.getByText('At most 1100 days.').waitFor()
+  dashboard.fine()
+})
+
+test.each(looks)('the report is accessible in %s at %i px', async (...look) => {
+  await lookAt(browser, d, look, { report: `/readers?site=${site}&compare=previous`, 'report-page': `/readers?site=${site}&filter=${encodeURIComponent('page:/bai-viet')}` }, {
+    report: (page) => page.locator('[data-chart] canvas').waitFor(),
+    'report-page': (page) => page.locator('[data-unavailable]').waitFor(),
+  })
+}, 240_000)
+
+test('the report speaks Vietnamese', async () => {
+  const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', viewport: { width: 360, height: 740 } })
+  const { page } = visitor
+  await page.goto(await d.link())
+  await page.getByRole('button', { name: 'Đăng nhập' }).click()
+  await page.waitForURL(/\/app\//)
+  await visitor.go(`/readers?site=${site}&range=yesterday&compare=year`)
+  await page.locator('[data-total=views]').getByText('1.010', { exact: true }).waitFor()
+  for (const text of ['Lượt xem', 'Khách truy cập', 'Lượt truy cập', 'Tỷ lệ thoát']) await page.locator('[data-total]').getByText(text, { exact: true }).waitFor()
+  await page.getByRole('tab', { name: 'Chiến dịch' }).waitFor()
+  await visitor.accessible('the report in Vietnamese')
+  await shoot(visitor, 'report-vi')
+  visitor.fine()
+  await visitor.close()
+})

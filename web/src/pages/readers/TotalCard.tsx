@@ -1,0 +1,60 @@
+import { Badge, Group, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { type Change, changeOf, formatChange, formatMetric, type Metric } from './numbers'
+
+/** How a number changed. Green is better, red is worse. */
+export function ChangeBadge({ change, lower }: { change: Change; lower?: boolean }) {
+  const { t, i18n } = useTranslation()
+  const text = formatChange(change, i18n.language)
+  const isBetter = lower ? change.value < 0 : change.value > 0
+  return (
+    <Badge variant="light" radius="sm" tt="none" className="dl-numbers" color={/[1-9]/.test(text) ? (isBetter ? 'green' : 'red') : 'gray'}>
+      {change.isPoints ? t('report.points', { value: text }) : text}
+    </Badge>
+  )
+}
+
+interface Props {
+  metric: Metric
+  label: string
+  value: number | undefined
+  compared: number | undefined
+  series: (number | undefined)[]
+  isSelected: boolean
+  select: () => void
+}
+
+/** A total with its change and its course. Selected, it is in the chart. */
+export function TotalCard({ metric, label, value, compared, series, isSelected, select }: Props) {
+  const { t, i18n } = useTranslation()
+  const change = changeOf(value, compared, metric.kind)
+  return (
+    <UnstyledButton className="dl-card dl-choice" p="sm" aria-pressed={isSelected} onClick={select} data-total={metric.key}>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Group gap={6} align="center">
+        <Text size="xl" fw={700} className="dl-numbers" data-value>
+          {formatMetric(value, metric.kind, i18n.language)}
+        </Text>
+        {change && <ChangeBadge change={change} lower={metric.lower} />}
+      </Group>
+      {compared !== undefined && <VisuallyHidden>{t('report.before', { value: formatMetric(compared, metric.kind, i18n.language) })}</VisuallyHidden>}
+      <Sparkline values={series} />
+    </UnstyledButton>
+  )
+}
+
+const width = 120
+const height = 28
+
+function Sparkline({ values }: { values: (number | undefined)[] }) {
+  const known = values.filter((v) => v !== undefined)
+  const max = Math.max(...known, 0)
+  const points = values.flatMap((v, i) => (v === undefined ? [] : [`${((i / Math.max(1, values.length - 1)) * width).toFixed(1)},${(height - 1 - (max > 0 ? v / max : 0) * (height - 2)).toFixed(1)}`]))
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={height} preserveAspectRatio="none" aria-hidden style={{ display: 'block' }}>
+      {points.length > 1 && <polyline points={points.join(' ')} fill="none" stroke="var(--mantine-color-indigo-5)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />}
+    </svg>
+  )
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { byReason, changeOf, csvQuery, formatChange, formatMetric, shownMetrics } from './numbers'
+
+test.each([
+  [1200, 'count', 'en', '1,200'],
+  [1200, 'count', 'vi', '1.200'],
+  [1.256, 'decimal', 'vi', '1,26'],
+  [0.4567, 'rate', 'en', '45.7%'],
+  [undefined, 'rate', 'en', '–'],
+] as const)('%s as %s in %s', (value, kind, language, want) => {
+  expect(formatMetric(value, kind, language)).toBe(want)
+})
+
+test.each([
+  [120, 100, 'count', '+20%'],
+  [100, 104, 'count', '-3.8%'],
+  [0, 0, 'count', '0%'],
+  [0.5, 0.45, 'rate', '+5'],
+] as const)('the change to %s from %s as %s', (now, before, kind, want) => {
+  const change = changeOf(now, before, kind)
+  expect(change && formatChange(change, 'en')).toBe(want)
+})
+
+test('a change without a base is unknown', () => {
+  expect(changeOf(5, 0)).toBeUndefined()
+  expect(changeOf(5, undefined)).toBeUndefined()
+})
+
+test('with a filter, only counted totals are shown', () => {
+  expect(shownMetrics({ visits: 3 }, true).map((m) => m.key)).toEqual(['visits'])
+  expect(shownMetrics({ visits: 3 }, false)).toHaveLength(6)
+})
+
+test('missing tables are grouped by reason', () => {
+  expect(byReason([{ by: 'pages', reason: 'A' }, { by: 'sources', reason: 'B' }, { by: 'channels', reason: 'A' }])).toEqual([['A', ['pages', 'channels']], ['B', ['sources']]])
+})
+
+test('the parameters of a CSV file', () => {
+  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'pages', undefined, undefined)).toBe('from=2026-11-01&to=2026-11-02&by=pages&format=csv&limit=1000')
+  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', 'page:/a&b')).toBe('from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b')
+})

@@ -1,0 +1,85 @@
+import type { Schemas } from '../../api/client'
+import type { FilterName } from './search'
+
+export type TableName = Schemas['ReportTableName']
+type Totals = Schemas['ReportTotals']
+
+/** A total of the report. `lower` is true where less is better. */
+export interface Metric {
+  key: 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
+  kind: 'count' | 'decimal' | 'rate'
+  lower?: boolean
+}
+
+export const metrics: Metric[] = [
+  { key: 'views', kind: 'count' },
+  { key: 'visitors', kind: 'count' },
+  { key: 'visits', kind: 'count' },
+  { key: 'views_per_visit', kind: 'decimal' },
+  { key: 'bounce_rate', kind: 'rate', lower: true },
+  { key: 'recirculation_rate', kind: 'rate' },
+]
+
+/** Returns the metrics to show: with a filter, those that are counted. */
+export const shownMetrics = (totals: Totals, isFiltered: boolean) => metrics.filter((m) => !isFiltered || totals[m.key] !== undefined)
+
+/** Formats a number of the metric; a dash if it is unknown. */
+export function formatMetric(value: number | undefined, kind: Metric['kind'], language: string): string {
+  if (value === undefined) return '–'
+  if (kind === 'rate') return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value)
+  return new Intl.NumberFormat(language, { maximumFractionDigits: kind === 'decimal' ? 2 : 0 }).format(value)
+}
+
+/** How a number changed: relative for counts, in percentage points for rates. */
+export interface Change {
+  value: number
+  isPoints: boolean
+}
+
+/** Returns undefined if a number is unknown, or the change has no base. */
+export function changeOf(now: number | undefined, before: number | undefined, kind: Metric['kind'] = 'count'): Change | undefined {
+  if (now === undefined || before === undefined) return undefined
+  if (kind === 'rate') return { value: (now - before) * 100, isPoints: true }
+  if (before === 0) return now === 0 ? { value: 0, isPoints: false } : undefined
+  return { value: (now - before) / before, isPoints: false }
+}
+
+/** Formats a change with its sign: "+12%"; points are formatted without a unit. */
+export function formatChange(change: Change, language: string): string {
+  const options: Intl.NumberFormatOptions = { signDisplay: 'exceptZero', maximumFractionDigits: change.isPoints || Math.abs(change.value) < 0.1 ? 1 : 0 }
+  return new Intl.NumberFormat(language, change.isPoints ? options : { ...options, style: 'percent' }).format(change.value)
+}
+
+/** What a row of a table filters by. */
+export const filterOf: Partial<Record<TableName, FilterName>> = {
+  pages: 'page',
+  entry_pages: 'page',
+  channels: 'channel',
+  sources: 'source',
+  campaigns: 'campaign',
+  countries: 'country',
+  devices: 'device',
+  browsers: 'browser',
+  systems: 'os',
+}
+
+/** Tables that share a card. */
+export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems']]
+
+/** Groups the tables that a report lacks by reason. */
+export function byReason(gaps: Schemas['ReportGap'][]): [reason: string, tables: TableName[]][] {
+  const found = new Map<string, TableName[]>()
+  for (const gap of gaps) found.set(gap.reason, [...(found.get(gap.reason) ?? []), gap.by])
+  return [...found]
+}
+
+/** Returns the instant at which a bucket starts. Days and months have no zone: they are UTC. */
+export const startOf = (bucket: string) => Date.parse(bucket)
+
+/** Returns the parameters of a report for one table as CSV. */
+export function csvQuery(range: { from: string; to: string }, by: TableName, compare?: string, filter?: string): string {
+  const query = new URLSearchParams({ from: range.from, to: range.to, by, format: 'csv', limit: '1000' })
+  if (compare) query.set('compare', compare)
+  if (filter) query.set('filter', filter)
+  return query.toString()
+}

@@ -1,0 +1,28 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, type Schemas, unwrap } from '../../api/client'
+import type { TableName } from './numbers'
+import type { Comparison, Range } from './search'
+
+/** What a report is about. */
+export interface ReportQuery extends Range {
+  site: string
+  compare?: Comparison
+  filter?: string
+  by?: TableName
+}
+
+/** A report: the overview, or one table with up to 1,000 rows. */
+export const reportQuery = ({ site, from, to, compare, filter, by }: ReportQuery) =>
+  queryOptions({
+    queryKey: ['report', site, from, to, compare, filter, by],
+    placeholderData: keepPreviousData,
+    retry: false,
+    // The operation also answers with CSV, which is not asked for here.
+    queryFn: async () =>
+      (await unwrap(
+        api.GET('/api/v1/sites/{id}/report', {
+          params: { path: { id: site }, query: { from, to, compare, by, filter: filter ? [filter] : undefined, limit: by ? 1000 : undefined } },
+          querySerializer: { array: { style: 'form', explode: true } },
+        }),
+      )) as Schemas['SiteReport'],
+  })

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { parseFilter, type Preset, presetRange, rangeOf, readersSearch } from './search'
+
+test.each<[Preset, string, string, string]>([
+  ['today', '2026-11-23', '2026-11-23', '2026-11-23'],
+  ['yesterday', '2026-03-01', '2026-02-28', '2026-02-28'],
+  ['7days', '2026-11-03', '2026-10-28', '2026-11-03'],
+  ['28days', '2026-11-23', '2026-10-27', '2026-11-23'],
+  ['month', '2026-11-23', '2026-11-01', '2026-11-23'],
+  ['month', '2026-11-01', '2026-11-01', '2026-11-01'],
+  ['12months', '2026-11-23', '2025-12-01', '2026-11-23'],
+  ['12months', '2026-12-31', '2026-01-01', '2026-12-31'],
+])('the range of %s on %s', (preset, today, from, to) => {
+  expect(presetRange(preset, today)).toEqual({ from, to })
+})
+
+const only = (o: object) => Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined))
+
+test.each([
+  ['nothing', {}, {}],
+  ['all of a report', { site: 's', range: '7days', compare: 'year', filter: 'channel:search' }, { site: 's', range: '7days', compare: 'year', filter: 'channel:search' }],
+  ['a custom range wins over a preset', { range: '7days', from: '2026-01-01', to: '2026-01-31' }, { from: '2026-01-01', to: '2026-01-31' }],
+  ['a range that ends before it starts', { from: '2026-02-01', to: '2026-01-31' }, {}],
+  ['half a range', { range: 'month', from: '2026-02-01' }, { range: 'month' }],
+  ['a date that does not exist', { from: '2026-02-30', to: '2026-03-01' }, {}],
+  ['unknown values', { range: 'week', compare: 'decade', filter: 'city:hue', tab: 'x' }, {}],
+  ['a single page is shown live', { page: '/a' }, { page: '/a', tab: 'live' }],
+])('the address: %s', (_, search, want) => {
+  expect(only(readersSearch(search))).toEqual(want)
+})
+
+test('the days of an address', () => {
+  expect(rangeOf({}, '2026-11-23')).toEqual({ from: '2026-10-27', to: '2026-11-23' })
+  expect(rangeOf({ range: 'today' }, '2026-11-23')).toEqual({ from: '2026-11-23', to: '2026-11-23' })
+  expect(rangeOf({ from: '2026-01-01', to: '2026-01-31' }, '2026-11-23')).toEqual({ from: '2026-01-01', to: '2026-01-31' })
+})
+
+test.each([
+  ['page:/a:b', { name: 'page', value: '/a:b' }],
+  ['os:Android', { name: 'os', value: 'Android' }],
+  ['channel:', undefined],
+  ['channel', undefined],
+  ['city:hue', undefined],
+])('the filter %s', (text, want) => {
+  expect(parseFilter(text)).toEqual(want)
+})

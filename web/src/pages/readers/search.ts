@@ -1,0 +1,102 @@
+export const presets = ['today', 'yesterday', '7days', '28days', 'month', '12months'] as const
+export type Preset = (typeof presets)[number]
+export const comparisons = ['previous', 'year'] as const
+export type Comparison = (typeof comparisons)[number]
+
+/** The address of the Readers page. The range is a preset, or `from` and `to`. */
+export interface ReadersSearch {
+  site?: string
+  tab?: 'live'
+  page?: string
+  range?: Preset
+  from?: string
+  to?: string
+  compare?: Comparison
+  /** A dimension and a value, as the API writes it: `channel:search`. */
+  filter?: string
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** Returns a date such as 2026-11-23; undefined for anything else, such as 2026-02-30. */
+function date(value: unknown): string | undefined {
+  const day = text(value)
+  if (!day || !/^\d{4}-\d\d-\d\d$/.test(day)) return undefined
+  const at = new Date(`${day}T00:00Z`)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : undefined
+}
+
+/** Validates the search parameters of the Readers page. */
+export function readersSearch(search: Record<string, unknown>): ReadersSearch {
+  const [from, to] = [date(search.from), date(search.to)]
+  const isCustom = from !== undefined && to !== undefined && from <= to
+  const page = text(search.page)
+  const filter = text(search.filter)
+  return {
+    site: text(search.site),
+    // Only the live view shows a single page.
+    tab: search.tab === 'live' || page ? 'live' : undefined,
+    page,
+    range: isCustom ? undefined : presets.find((p) => p === search.range),
+    from: isCustom ? from : undefined,
+    to: isCustom ? to : undefined,
+    compare: comparisons.find((c) => c === search.compare),
+    filter: filter && parseFilter(filter) ? filter : undefined,
+  }
+}
+
+export const defaultPreset: Preset = '28days'
+
+export interface Range {
+  from: string
+  to: string
+}
+
+function addDays(day: string, n: number): string {
+  const at = new Date(`${day}T00:00Z`)
+  at.setUTCDate(at.getUTCDate() + n)
+  return at.toISOString().slice(0, 10)
+}
+
+/** Returns the first and the last day of a preset. Months and years end today. */
+export function presetRange(preset: Preset, today: string): Range {
+  switch (preset) {
+    case 'today':
+      return { from: today, to: today }
+    case 'yesterday':
+      return { from: addDays(today, -1), to: addDays(today, -1) }
+    case '7days':
+      return { from: addDays(today, -6), to: today }
+    case '28days':
+      return { from: addDays(today, -27), to: today }
+    case 'month':
+      return { from: `${today.slice(0, 8)}01`, to: today }
+    case '12months': {
+      const month = new Date(`${today.slice(0, 8)}01T00:00Z`)
+      month.setUTCMonth(month.getUTCMonth() - 11)
+      return { from: month.toISOString().slice(0, 10), to: today }
+    }
+  }
+}
+
+/** Returns the days that the address asks for. */
+export function rangeOf(search: ReadersSearch, today: string): Range {
+  if (search.from && search.to) return { from: search.from, to: search.to }
+  return presetRange(search.range ?? defaultPreset, today)
+}
+
+export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os'] as const
+export type FilterName = (typeof filterNames)[number]
+export interface Filter {
+  name: FilterName
+  value: string
+}
+
+/** Parses `name:value`; the value may contain colons. */
+export function parseFilter(filter: string | undefined): Filter | undefined {
+  if (!filter) return undefined
+  const at = filter.indexOf(':')
+  const name = filterNames.find((n) => n === filter.slice(0, at))
+  const value = filter.slice(at + 1)
+  return name && value ? { name, value } : undefined
+}
