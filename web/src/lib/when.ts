@@ -94,15 +94,23 @@ export function parseWhen(text: string, zone: string, now = Date.now()): Wall | 
     const thisYear = dateOf(Number(today.slice(0, 4)), month, Number(day))
     return thisYear && thisYear < today ? dateOf(Number(today.slice(0, 4)) + 1, month, Number(day)) : thisYear
   }
-  let named: RegExpExecArray | undefined
   let wanted: string | undefined
   let isDated = false
   if (date === undefined) {
-    if ((named = take(/\b(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d{2}))?(?![\d:h])/))) wanted = explicit(named[3], Number(named[2]), named[1])
-    else if ((named = take(new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)? (?:of )?(${monthNames})\\b(?: (\\d{4}))?`)))) wanted = explicit(named[3], monthOf(named[2]), named[1])
-    else if ((named = take(new RegExp(`\\b(${monthNames}) (\\d{1,2})(?:st|nd|rd|th)?(?![:\\d])(?: (\\d{4}))?`)))) wanted = explicit(named[3], monthOf(named[1]), named[2])
-    else if ((named = take(/\b(?:ngay )?(\d{1,2}) thang (\d{1,2})(?: (?:nam )?(\d{4}))?\b/))) wanted = explicit(named[3], Number(named[2]), named[1])
-    isDated = named !== undefined
+    const forms: [RegExp, (named: RegExpExecArray) => string | undefined][] = [
+      [/\b(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d{2}))?(?![\d:h])/, (n) => explicit(n[3], Number(n[2]), n[1])],
+      [new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)? (?:of )?(${monthNames})\\b(?: (\\d{4}))?`), (n) => explicit(n[3], monthOf(n[2]), n[1])],
+      [new RegExp(`\\b(${monthNames}) (\\d{1,2})(?:st|nd|rd|th)?(?![:\\d])(?: (\\d{4}))?`), (n) => explicit(n[3], monthOf(n[1]), n[2])],
+      [/\b(?:ngay )?(\d{1,2}) thang (\d{1,2})(?: (?:nam )?(\d{4}))?\b/, (n) => explicit(n[3], Number(n[2]), n[1])],
+    ]
+    for (const [form, read] of forms) {
+      const named = take(form)
+      if (named) {
+        wanted = read(named)
+        isDated = true
+        break
+      }
+    }
     if (isDated && !wanted) return undefined
     if (wanted) date = wanted
   }

@@ -93,11 +93,11 @@ function Week({ slots, zone, remove }: { slots: Slot[]; zone: string; remove?: (
   const { t, i18n } = useTranslation()
   return (
     <Stack gap={6}>
-      <div className="dl-week" role="list" aria-label={t('groups.slots')}>
+      <ul className="dl-week" aria-label={t('groups.slots')}>
         {days.map((day, i) => {
           const here = sorted(slots.filter((s) => s.weekday === i + 1))
           return (
-            <div key={day} role="listitem">
+            <li key={day}>
               <Text size="xs" c="dimmed" fw={600} mb={2}>
                 {dayName(day, i18n.language, 'short')}
               </Text>
@@ -119,10 +119,10 @@ function Week({ slots, zone, remove }: { slots: Slot[]; zone: string; remove?: (
                   </Text>
                 )}
               </Stack>
-            </div>
+            </li>
           )
         })}
-      </div>
+      </ul>
       <Text size="xs" c="dimmed">
         {t('groups.slotCount', { count: slots.length })} · {zone.replaceAll('_', ' ')}
       </Text>

@@ -147,6 +147,7 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
                 {t('agenda.count', { count: all.length })}
               </Text>
             </Group>
+            {/* biome-ignore lint/a11y/useSemanticElements: its items are rows of Mantine, not elements of a list */}
             <div className="dl-card dl-agenda" role="list">
               {all.map((p) => (
                 <Row key={p.id} post={p} zone={zone} chosen={chosen.includes(p.id)} choose={may ? (on) => setChosen((ids) => (on ? [...ids, p.id] : ids.filter((id) => id !== p.id))) : undefined} />

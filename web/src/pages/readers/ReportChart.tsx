@@ -39,7 +39,7 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
   if (asTable)
     return (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
-      <div style={{ maxHeight: 360, overflow: 'auto' }} tabIndex={0} role="region" aria-label={label}>
+      <section style={{ maxHeight: 360, overflow: 'auto' }} tabIndex={0} aria-label={label}>
         <Table>
           <caption className="dl-hidden">{label}</caption>
           <Table.Thead>
@@ -59,7 +59,7 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
             ))}
           </Table.Tbody>
         </Table>
-      </div>
+      </section>
     )
   return <Plot label={label} metric={metric} line={line} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
 }

@@ -58,7 +58,6 @@ function File({ media }: { media?: Media }) {
     <span className="dlf-file" data-media-kind={media.kind}>
       {media.kind === 'video' ? (
         <>
-          {/* biome-ignore lint/a11y/useMediaCaption: it shows one frame, without sound */}
           <video src={`${mediaURL(media.id)}#t=0.1`} preload="metadata" muted playsInline tabIndex={-1} aria-label={media.alt_text || media.file_name} />
           <span className="dlf-play" aria-hidden>
             <IconPlayerPlayFilled size={22} />

@@ -96,7 +96,7 @@ export function withNetwork(options: Options, network: string, values: Values): 
   return (Object.keys(values).length === 0 ? others : { ...others, [network]: values }) as Options
 }
 
-export const valuesOf = (options: Options | undefined, network: string): Values => ((options ?? {})[network as keyof Options] ?? {}) as Values
+export const valuesOf = (options: Options | undefined, network: string): Values => (options?.[network as keyof Options] ?? {}) as Values
 
 /** How many options of a network are set. */
 export const countOf = (options: Options | undefined, network: string) => Object.keys(valuesOf(options, network)).length
