@@ -75,12 +75,12 @@ func TestSchedules_AreEnsured(t *testing.T) {
 		t.Helper()
 		d := describe()
 		action, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
-		require.True(t, ok)
-		require.Equal(t, workflows.ReconcilePostsWorkflow, action.Workflow)
-		require.Equal(t, workflows.PostQueue, action.TaskQueue)
-		require.Equal(t, want.Spec.Intervals, d.Schedule.Spec.Intervals)
-		require.Equal(t, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, d.Schedule.Policy.Overlap)
-		require.Equal(t, want.CatchupWindow, d.Schedule.Policy.CatchupWindow)
+		require.True(t, ok, when)
+		require.Equal(t, workflows.ReconcilePostsWorkflow, action.Workflow, when)
+		require.Equal(t, workflows.PostQueue, action.TaskQueue, when)
+		require.Equal(t, want.Spec.Intervals, d.Schedule.Spec.Intervals, when)
+		require.Equal(t, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, d.Schedule.Policy.Overlap, when)
+		require.Equal(t, want.CatchupWindow, d.Schedule.Policy.CatchupWindow, when)
 	}
 	wantIntact("created")
 	// Nothing polls, so the run that creating triggers stays.

@@ -59,7 +59,7 @@ func (e *EngagementDelta) Median() time.Duration {
 	for i := range engaged {
 		above := int64(0)
 		if i+1 < len(engaged) {
-			above = engaged[i+1]
+			above = engaged[i+1] //nolint:gosec // i+1 is in range
 		}
 		if float64(above) > half || engaged[i] == above {
 			continue

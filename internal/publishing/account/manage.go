@@ -21,8 +21,8 @@ import (
 // Edit contains the editable properties of an account; nil keeps a property.
 type Edit struct {
 	Default  *bool
-	Label    *string // a name in the place of the network's; empty: none
-	Color    *string // one of Colors; empty: none
+	Label    *string            // a name in the place of the network's; empty: none
+	Color    *string            // one of Colors; empty: none
 	Settings map[string]*string // a nil value removes a setting
 }
 

@@ -22,13 +22,13 @@ import (
 // Store stores accounts, the apps and authorizations that connect them, and the
 // state of their renewal.
 type Store interface {
-	AccountStore
+	ConnectionStore
 	AuthorizationStore
 	RenewalStore
 }
 
-// AccountStore stores connected accounts and their health.
-type AccountStore interface {
+// ConnectionStore stores connected accounts and their health.
+type ConnectionStore interface {
 	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
 	Account(ctx context.Context, id uuid.UUID) (Account, error)
 	EditAccount(ctx context.Context, workspace, id uuid.UUID, c Edit) (Account, error)

@@ -172,7 +172,7 @@ func TestAdmission_ShortWaitEndsEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
 				start := time.Now()
-				v.limits.acquire = func(n int, _ network.CallKind) ratelimit.Grant {
+				v.limits.acquire = func(_ int, _ network.CallKind) ratelimit.Grant {
 					if time.Since(start) < row.opensAt || row.opensAt == 0 {
 						return ratelimit.Grant{RetryAt: start.Add(row.retryAt), Bucket: "statuses"}
 					}

@@ -232,7 +232,7 @@ func TestReconciler_KnowsRecentPosts(t *testing.T) {
 func TestReconciler_OneDifferentTwinIsEnough(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
-		v.network.publish = func(n int, _ network.Submission) (network.Receipt, error) {
+		v.network.publish = func(_ int, _ network.Submission) (network.Receipt, error) {
 			v.twin(func(c *storedCall) { c.Fingerprint = []byte("other") })(p)
 			own := *v.store.calls[0]
 			own.OperationID, own.TargetID, own.State = uuid.New(), uuid.New(), post.CallAmbiguous

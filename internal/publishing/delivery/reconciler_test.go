@@ -181,7 +181,7 @@ func TestReconciler_ExpiredUploadsEndTheKey(t *testing.T) {
 			}
 			return receipt("3"), nil
 		}
-		v.network.search = func(n int, _ network.Window) (network.Finding, error) { return network.Finding{}, nil }
+		v.network.search = func(_ int, _ network.Window) (network.Finding, error) { return network.Finding{}, nil }
 		v.wantTarget(v.add(nil), post.TargetUncertain, post.CallReconciledAbsent, post.CallManual)
 		v.wantSent(0, 20*time.Second)
 	})
@@ -316,7 +316,7 @@ func TestReconciler_DuplicateNamesAnOldPost(t *testing.T) {
 
 // twin adds another call with the same content whose outcome is unknown.
 func (v *virtual) twin(change func(c *storedCall)) func(p *post.Post) *storedCall {
-	return func(p *post.Post) *storedCall {
+	return func(*post.Post) *storedCall {
 		own := v.store.calls[len(v.store.calls)-1]
 		c := &storedCall{Call: own.Call, State: post.CallAmbiguous}
 		c.OperationID, c.TargetID = uuid.New(), uuid.New()
@@ -386,7 +386,7 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 		found  bool
 		want   post.TargetStatus
 	}{
-		"TwinIsSending": {0, func(v *virtual, n int) {}, true, post.TargetUncertain},
+		"TwinIsSending": {0, func(*virtual, int) {}, true, post.TargetUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -395,7 +395,7 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 					v.twin(func(c *storedCall) { c.State = post.CallSending })(p)
 					return network.Receipt{}, lost()
 				}
-				v.network.search = func(n int, _ network.Window) (network.Finding, error) {
+				v.network.search = func(_ int, _ network.Window) (network.Finding, error) {
 					return network.Finding{Found: row.found, Receipt: receipt("42"), Similar: row.similar}, nil
 				}
 				if got := v.finish(p); got.Status != row.want {
