@@ -15,6 +15,7 @@ import (
 type request struct {
 	args          []any // what stands in the path, in order
 	query         string
+	queryRequired bool // also of a list without filters
 	body          any
 	contentType   string // of a body that is not JSON
 	ifMatch       string
@@ -258,17 +259,19 @@ func reachable() map[string]reach {
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}
 		}),
 
-		"getLinkCard":       authors(workspace.PostsWrite, func(*things) request { return request{query: "url=" + url.QueryEscape("https://news.example/flood")} }),
+		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
+			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
+		}),
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
-			return request{body: object{"name": "Sports desk", "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}
+			return request{body: object{"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}
 		}),
 		"updateAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
-			return request{args: []any{x.group()}, body: object{"name": "World desk"}}
+			return request{args: []any{x.group()}, body: object{"name": "World desk " + uuid.NewString()}}
 		}),
 		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.group()}} }),
 		"listQueueSlots": viewers(workspace.PostsRead, func(*things) request {
-			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z"}
+			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z", queryRequired: true}
 		}),
 		"listAccounts":  viewers(workspace.AccountsRead, none),
 		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),

@@ -133,7 +133,11 @@ func (g *stage) fromElsewhere(op operation, r reach, c caller, named bool) {
 		return // does something in the rivals' own workspace, and names nothing
 	}
 	if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
-		g.showsNothingOfTheOtherWorkspace(op, g.reach(op, request{}, c.token)) // the list without filters
+		var unfiltered request
+		if theirs.queryRequired {
+			unfiltered.query = theirs.query
+		}
+		g.showsNothingOfTheOtherWorkspace(op, g.reach(op, unfiltered, c.token))
 	}
 	if after := g.everything(); after != before {
 		g.t.Errorf("%s %s from elsewhere changed\n%s\nto\n%s", op.method, op.path, before, after)

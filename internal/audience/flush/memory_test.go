@@ -201,6 +201,11 @@ func (m *memory) Sketches(_ context.Context, pages []counter.PageID) (sketches [
 	return sketches, m.call("Sketches", func() {})
 }
 
+// Visitors of sites are not simulated: merging them is tested on Redis and Postgres.
+func (m *memory) SiteSketchesDue(context.Context, int) ([]flush.SiteSketch, error) {
+	return nil, m.call("SiteSketchesDue", func() {})
+}
+
 func (m *memory) PageStats(_ context.Context, site counter.Site, pages []string) (stats []counter.Stats, err error) {
 	err = m.call("PageStats", func() {
 		for _, p := range pages {
@@ -346,6 +351,14 @@ func (m *memory) ViewSitePages(_ context.Context, site uuid.UUID, after string, 
 		}
 	})
 	return pages, err
+}
+
+func (m *memory) EraseViewsInProgress(context.Context, uuid.UUID) error {
+	return m.call("EraseViewsInProgress", func() {})
+}
+
+func (m *memory) EraseSiteVisitors(context.Context, uuid.UUID) error {
+	return m.call("EraseSiteVisitors", func() {})
 }
 
 func (m *memory) EraseSiteViews(context.Context, uuid.UUID) (int64, error) {

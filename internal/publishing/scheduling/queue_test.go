@@ -169,7 +169,7 @@ func TestQueue_SkippedTimeIsNotBookedTwice(t *testing.T) {
 	g := queue(n, "Nights", []uuid.UUID{a.ID}, "02:30", "03:30")
 	zone, _ := time.LoadLocation(g.TimeZone)
 	var got []string
-	for range 5 {
+	for range 6 {
 		p, err := inQueue(n)
 		n.Must(err)
 		got = append(got, p.ScheduledTime.In(zone).Format("Mon 15:04"))
