@@ -90,7 +90,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               <Tabs.Panel value="all">
                 <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} added={askToo} />
                 <Box mt="sm">
-                  <Options draft={later} setDraft={setDraft} accounts={chosen} problems={problems} />
+                  <Options options={draft.options} setDraft={setDraft} accounts={chosen} problems={problems} />
                 </Box>
               </Tabs.Panel>
               {chosen.map((a) => (

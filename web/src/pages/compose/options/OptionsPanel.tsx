@@ -10,14 +10,14 @@ import { Poll } from './Poll'
 type Problems = Schemas['FieldProblem'][]
 
 interface Props {
-  draft: Draft
+  options: Draft['options']
   setDraft: (update: (d: Draft) => Draft) => void
   accounts: Account[]
   problems: Problems
 }
 
 /** What a post asks of each network besides its text and media. */
-export function OptionsPanel({ draft, setDraft, accounts, problems }: Props) {
+export function OptionsPanel({ options, setDraft, accounts, problems }: Props) {
   const { t } = useTranslation()
   const networks = [...new Set(accounts.map((a) => a.network))].filter((n) => optionFields[n])
   if (networks.length === 0) return null
@@ -25,7 +25,7 @@ export function OptionsPanel({ draft, setDraft, accounts, problems }: Props) {
   return (
     <Accordion multiple variant="contained" radius="md" aria-label={t('options.title')} keepMounted={false}>
       {networks.map((network) => {
-        const count = countOf(draft.options, network)
+        const count = countOf(options, network)
         return (
           <Accordion.Item key={network} value={network} data-options={network}>
             <Accordion.Control>
@@ -36,7 +36,7 @@ export function OptionsPanel({ draft, setDraft, accounts, problems }: Props) {
               </Group>
             </Accordion.Control>
             <Accordion.Panel>
-              <NetworkFields network={network} values={valuesOf(draft.options, network)} problems={problems} prefix={`options.${network}.`}
+              <NetworkFields network={network} values={valuesOf(options, network)} problems={problems} prefix={`options.${network}.`}
                 change={(values) => setDraft((d) => ({ ...d, options: withNetwork(d.options, network, values) }))} />
             </Accordion.Panel>
           </Accordion.Item>
@@ -47,7 +47,7 @@ export function OptionsPanel({ draft, setDraft, accounts, problems }: Props) {
 }
 
 /** The options of one account: those of its network, or its own. */
-export function AccountOptions({ draft, setDraft, account, problems }: Omit<Props, 'accounts'> & { account: Account }) {
+export function AccountOptions({ draft, setDraft, account, problems }: Omit<Props, 'accounts' | 'options'> & { draft: Draft; account: Account }) {
   const { t } = useTranslation()
   const { id, network } = account
   if (!optionFields[network]) return null
