@@ -1,7 +1,7 @@
 import { Alert, Badge, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { memo, useCallback, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
 import { AccountName, NetworkGlyph } from '../../components/network'
@@ -49,8 +49,11 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   })
   const current = tab !== 'all' && draft.accounts.includes(tab) ? tab : 'all'
   const chosen = useMemo(() => accounts.filter((a) => draft.accounts.includes(a.id)), [accounts, draft.accounts])
-  // Everything but the text may be a moment behind: typing does not wait for it.
-  const later = useDeferredValue(draft)
+  // Typing does not draw the schedule again. Its values are never behind: a stale one
+  // in a field would undo what was just entered.
+  const blank = isBlank(draft)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text is not part of the schedule
+  const scheduled = useMemo(() => draft, [draft.when, draft.zone, draft.dropIfLate, draft.language, draft.accounts, blank])
   const counts = useMemo(
     () => countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current]),
     [preview.data, current, draft.accounts, draft.versions],
@@ -116,7 +119,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
-            <Schedule draft={later} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
+            <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -125,9 +128,9 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               {t('compose.preview')}
             </Title>
             {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
-            {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
-            {!isBlank(draft) && preview.isPending && <Skeleton height={220} radius="md" />}
-            {!isBlank(draft) && preview.data && <Previews targets={preview.data.targets} accounts={accounts} draft={seen} focus={current === 'all' ? undefined : current} />}
+            {blank && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
+            {!blank && preview.isPending && <Skeleton height={220} radius="md" />}
+            {!blank && preview.data && <Previews targets={preview.data.targets} accounts={accounts} draft={seen} focus={current === 'all' ? undefined : current} />}
           </Stack>
         </Grid.Col>
       </Grid>
