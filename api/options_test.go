@@ -1,9 +1,7 @@
 package api_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -140,30 +138,7 @@ func TestOptions_AreRefusedWithTheirField(t *testing.T) {
 
 func TestOptions_SurviveImportAndExport(t *testing.T) {
 	s := startOptionStates(t)
-	raw, err := json.Marshal(s.body())
-	s.Must(err)
-	s.bulkResult(s.ndjson("", string(raw)), 201)
-	for _, format := range []struct{ name, contentType string }{{"csv", "text/csv"}, {"ndjson", "application/x-ndjson"}} {
-		a := s.send("GET", "/api/v1/posts/export?status=scheduled&format="+format.name, nil)
-		s.Exec("delete from scheduled_posts")
-		r := s.bulkResult(s.send("POST", bulk, string(a.body), "Content-Type", format.contentType), 201)
-		s.want(format.name, s.Workspace.ID, *r.Rows[0].Id)
-	}
-	e := s.export("")
-	_, err = s.archives().Write(t.Context(), e.Id)
-	s.Must(err)
-	archive := s.send("GET", "/api/v1/workspace/exports/"+e.Id.String()+"/archive", nil)
-	w, _, token := s.Found("Elsewhere")
-	a := s.send("POST", "/api/v1/workspace/import", bytes.NewReader(archive.body), "Authorization", "Bearer "+token, "Content-Type", "application/zstd")
-	if a.StatusCode != http.StatusOK {
-		t.Fatalf("got %s: %s", a.Status, a.body)
-	}
-	var page spec.PostPage
-	s.decode(s.send("GET", "/api/v1/posts?status=draft", nil, "Authorization", "Bearer "+token), 200, &page)
-	if len(page.Posts) != 1 {
-		t.Fatalf("got %d imported posts, want 1", len(page.Posts))
-	}
-	s.want("archive", w.ID, page.Posts[0].Id)
+	s.survivesImportAndExport(s.body(), s.want)
 }
 
 func TestOptions_SeriesKeepThem(t *testing.T) {

@@ -141,30 +141,37 @@ func TestOverrideMedia_NoneStaysNoneWhenTheBasePostGetsMedia(t *testing.T) {
 
 func TestOverrideMedia_SurvivesImportAndExport(t *testing.T) {
 	s := startOverrideStates(t)
-	raw, err := json.Marshal(s.body(s.withMedia()))
+	s.survivesImportAndExport(s.body(s.withMedia()), s.want)
+}
+
+// survivesImportAndExport imports a post in bulk, exports and imports it in each
+// format, and moves it to another workspace; want checks the post each time.
+func (s *server) survivesImportAndExport(body object, want func(where string, workspace, id uuid.UUID)) {
+	s.t.Helper()
+	raw, err := json.Marshal(body)
 	s.Must(err)
 	s.bulkResult(s.ndjson("", string(raw)), 201)
 	for _, format := range []struct{ name, contentType string }{{"csv", "text/csv"}, {"ndjson", "application/x-ndjson"}} {
 		a := s.send("GET", "/api/v1/posts/export?status=scheduled&format="+format.name, nil)
 		s.Exec("delete from scheduled_posts")
 		r := s.bulkResult(s.send("POST", bulk, string(a.body), "Content-Type", format.contentType), 201)
-		s.want(format.name, s.Workspace.ID, *r.Rows[0].Id)
+		want(format.name, s.Workspace.ID, *r.Rows[0].Id)
 	}
 	e := s.export("")
-	_, err = s.archives().Write(t.Context(), e.Id)
+	_, err = s.archives().Write(s.t.Context(), e.Id)
 	s.Must(err)
 	archive := s.send("GET", "/api/v1/workspace/exports/"+e.Id.String()+"/archive", nil)
 	w, _, token := s.Found("Elsewhere")
 	a := s.send("POST", "/api/v1/workspace/import", bytes.NewReader(archive.body), "Authorization", "Bearer "+token, "Content-Type", "application/zstd")
 	if a.StatusCode != http.StatusOK {
-		t.Fatalf("got %s: %s", a.Status, a.body)
+		s.t.Fatalf("got %s: %s", a.Status, a.body)
 	}
 	var page spec.PostPage
 	s.decode(s.send("GET", "/api/v1/posts?status=draft", nil, "Authorization", "Bearer "+token), 200, &page)
 	if len(page.Posts) != 1 {
-		t.Fatalf("got %d imported posts, want 1", len(page.Posts))
+		s.t.Fatalf("got %d imported posts, want 1", len(page.Posts))
 	}
-	s.want("archive", w.ID, page.Posts[0].Id)
+	want("archive", w.ID, page.Posts[0].Id)
 }
 
 func TestOverrideMedia_SeriesKeepTheState(t *testing.T) {
