@@ -1,0 +1,130 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"dateline/internal/audience/counter"
+)
+
+// table returns a table from the readings.
+func (c *computation) table(t Table, r readings, out *Report) TableResult {
+	switch {
+	case t.isTime():
+		return c.timeTable(t, out)
+	case t == Pages:
+		return c.pageTable(t, "views", r, out.Period.Views, func(t Totals) *int64 { return t.Views })
+	case t == EntryPages:
+		return c.pageTable(t, "visits", r, out.Period.Visits, func(t Totals) *int64 { return t.Visits })
+	default:
+		return c.dimensionTable(t, r.dimensions[t.dimension()], r.dimensionsBefore[t.dimension()], out)
+	}
+}
+
+// comparesTables reports whether rows have a previous number. Pages and
+// dimensions have no hours, so an unfinished day alone is not compared.
+func (c *computation) comparesTables() bool {
+	return c.q.Compare != "" && (c.q.From != c.q.To || c.q.To < dayOf(c.now))
+}
+
+func (c *computation) dimensions(tables []Table, from, to counter.Day) (map[string][]Row, error) {
+	if c.q.Filter.Name == PageFilter {
+		return c.Store.ReportPageDimensions(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: c.q.Filter.Value}, from, to)
+	}
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.dimension())
+	}
+	return c.Store.ReportDimensions(c.ctx, c.q.Site.ID, names, from, to)
+}
+
+func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report) TableResult {
+	table := TableResult{By: t, Metric: "visits", Rows: rows}
+	metric, total := func(r Totals) *int64 { return r.Visits }, out.Period.Visits
+	if c.q.Filter.Name == PageFilter {
+		table.Metric, metric, total = "views", func(r Totals) *int64 { return r.Views }, out.Period.Views
+	}
+	c.finish(&table, metric, total, previous)
+	if t == Campaigns || c.q.Filter.Name != "" {
+		table.Rest = nil // most visits have no campaign; a page's dimensions may be missing
+	}
+	return table
+}
+
+// pages reads the pages of the report, and the same ones in the compared period.
+func (c *computation) pages(r *readings) (err error) {
+	if r.pages, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), c.q.Limit); err != nil || !c.comparesTables() {
+		return err
+	}
+	names := make([]string, len(r.pages))
+	for i, row := range r.pages {
+		names[i] = row.Value
+	}
+	shift := c.q.shift()
+	r.pagesBefore, err = c.Store.ReportNamedPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift), names)
+	return err
+}
+
+func (c *computation) pageTable(t Table, name string, r readings, total *int64, metric func(Totals) *int64) TableResult {
+	table := TableResult{By: t, Metric: name, Rows: slices.Clone(r.pages)}
+	slices.SortFunc(table.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(*metric(b.Totals), *metric(a.Totals)), cmp.Compare(a.Value, b.Value))
+	})
+	c.finish(&table, metric, total, r.pagesBefore)
+	return table
+}
+
+// pageRange returns a range with the completed months in it.
+func (c *computation) pageRange(from, to counter.Day) PageRange {
+	r := PageRange{From: from, To: to, FromMonth: monthOf(from)}
+	if r.FromMonth < from {
+		r.FromMonth = nextMonth(r.FromMonth)
+	}
+	r.ToMonth = min(monthOf(to), monthOf(dayOf(c.now)))
+	if r.ToMonth <= r.FromMonth { // no complete month
+		r.FromMonth, r.ToMonth = to, to
+	}
+	return r
+}
+
+// finish limits a table's rows, and adds the rest and the previous numbers.
+func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *int64, previous []Row) {
+	if len(t.Rows) > c.q.Limit {
+		t.Rows = t.Rows[:c.q.Limit]
+	}
+	before := map[string]*int64{}
+	for _, row := range previous {
+		before[row.Value] = metric(row.Totals)
+	}
+	shown := int64(0)
+	for i := range t.Rows {
+		row := &t.Rows[i]
+		if n := metric(row.Totals); n != nil {
+			shown += *n
+		}
+		if c.comparesTables() {
+			// A page that no list has may have been read.
+			if row.Previous = before[row.Value]; row.Previous == nil && t.By.dimension() != "" {
+				zero := int64(0)
+				row.Previous = &zero
+			}
+		}
+	}
+	if total != nil {
+		rest := max(*total-shown, 0)
+		t.Rest = &rest
+	}
+}
+
+// timeTable returns the series as a table, in order of time.
+func (c *computation) timeTable(t Table, out *Report) TableResult {
+	table := TableResult{By: t, Metric: "views"}
+	for i, b := range out.Period.Series {
+		row := Row{Value: b.Start.Format(t.Layout()), Totals: b.Totals}
+		if out.Compared != nil && i < len(out.Compared.Series) {
+			row.Previous = out.Compared.Series[i].Views
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
