@@ -27,7 +27,7 @@ func replaced() map[string]string {
 		`lacking words?`:                      "excluded terms",
 		`stretch(es)? of time`:                "time buckets",
 		`frequent words?`:                     "stop words",
-		`g(ive|ives|iving|ave) up`:            "discard; stop retrying",
+		`g(ive|ives|iving|ave|iven) up`:       "discard; stop retrying",
 		`(goes|go|going|went) on`:             "resumes; continues",
 		`it rests?|lets? (?:\w+ ){1,3}rest`:   "paused; pauses",
 		`into use`:                            "activate",

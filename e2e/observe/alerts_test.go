@@ -67,7 +67,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.flush()
 	n.faults([]fake.Fault{{Kind: fake.ResetBefore, Account: "torn", Count: -1}})
 	n.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["torn"]},
-		"drop_if_late_minutes": 1}, nil) // so that it is soon given up to a person
+		"drop_if_late_minutes": 1}, nil) // so that it soon becomes a dead letter
 	p.fires("ViewCountMismatch", "RecordsQuarantined")
 	n.await("an answer to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
 

@@ -160,7 +160,7 @@ func TestStop_WhilePostgresRestarts(t *testing.T) {
 	}
 }
 
-// A server that dies at every start is given up; Dateline then stops with what its log says.
+// A server that crashes at every start is not restarted forever: Dateline stops and prints its log.
 func TestRedis_KeepsCrashing(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	p := mustStartUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+data)...)

@@ -28,7 +28,7 @@ type program struct {
 	cli  bool // the official CLI, which wants the words "server start-dev" first
 }
 
-// findTemporal finds a server, or builds temporald. It runs before root is given up, while the checkout can be read.
+// findTemporal finds a server, or builds temporald. It runs before root privileges are dropped, while the checkout can be read.
 func (h *Host) findTemporal(ctx context.Context, progress io.Writer) (program, error) {
 	for _, name := range []string{"temporal", "temporald"} {
 		if path, err := h.lookup.program(name); err == nil {

@@ -265,7 +265,7 @@ test('the page of the system says what runs, what waits and what is wrong, as it
   dashboard.fine()
 })
 
-test('deliveries of a webhook are seen, and what was given up is sent again', async () => {
+test('deliveries of a webhook are seen, and dead ones are sent again', async () => {
   const { page } = dashboard
   await dashboard.go('/system?tab=webhooks')
   await page.getByLabel('Send to').fill(receiver.address)
@@ -277,7 +277,7 @@ test('deliveries of a webhook are seen, and what was given up is sent again', as
   expect(receiver.got[0]?.type).toBe('webhook.test')
   await hook.getByRole('button', { name: 'Details' }).first().click()
   await hook.getByText('"type": "webhook.test"').waitFor()
-  // A server that says it is gone for good (410) is believed: the endpoint is disabled, the delivery given up.
+  // A server that says it is gone for good (410) is believed: the endpoint is disabled, the delivery is dead.
   receiver.answer = 410
   await hook.getByRole('button', { name: 'Send a test' }).click()
   await hook.locator('[data-outcome=dead]').first().waitFor()

@@ -209,7 +209,7 @@ func TestRestore_RejectsADatabaseInUse(t *testing.T) {
 	}
 	r.Must(restore(true))
 	if n := r.Count("select count(*) from scheduled_posts"); n != 0 {
-		t.Errorf("%d posts are left of what was given up", n)
+		t.Errorf("got %d posts of the replaced database, want 0", n)
 	}
 }
 

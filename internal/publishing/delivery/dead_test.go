@@ -182,7 +182,7 @@ func TestDiscard(t *testing.T) {
 		"discard": func() error { _, err := b.scheduler.Discard(t.Context(), b.guard(p), nil); return err },
 	} {
 		if got := b.refusal(act()); got != "not_a_dead_letter" {
-			t.Errorf("%s after it was given up gave %q", what, got)
+			t.Errorf("%s after it was discarded: got %q", what, got)
 		}
 	}
 	if result, _ := b.publish(b.publisher(), inputOn(p, other)); result.Status != post.TargetCanceled {

@@ -57,7 +57,7 @@ func TestDecide_Refused(t *testing.T) {
 	_, err := b.scheduler.Discard(t.Context(), b.guard(second), nil)
 	b.must(err)
 	if now := b.read(second.ID); now.Status != post.Canceled {
-		t.Errorf("given up, the post is %s", now.Status)
+		t.Errorf("after it was discarded: got %s", now.Status)
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 	}
 	done := false
 	defer func() {
-		if !done { // also when the request was given up
+		if !done { // also if the request was canceled
 			if e := s.Store.ReleaseUpload(context.WithoutCancel(ctx), id); e != nil {
 				err = errors.Join(err, e)
 			}

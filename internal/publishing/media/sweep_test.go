@@ -114,7 +114,7 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 			t.Errorf("the object of file %d", i)
 		}
 	}
-	// What is given up needs its files no more; what was once out keeps them in the library.
+	// A discarded post no longer needs its files; files of published posts stay in the library.
 	n.Exec("update series set status = 'ended'")
 	n.Exec("update scheduled_posts set status = 'canceled'")
 	n.Exec("update post_targets set status = 'canceled'")

@@ -184,7 +184,7 @@ const (
 	EventNoComment  = "comment_failed" // the post is out, its first comment is not
 	EventLate       = "late"           // its time has passed and it is not out
 	EventRedriven   = "redriven"       // dead letters go out again
-	EventDiscarded  = "discarded"      // dead letters were given up
+	EventDiscarded  = "discarded"      // dead letters were discarded
 	EventConfirmed  = "confirmed"      // a person says that an uncertain post exists
 	EventResend     = "resend"         // a user decided that the post does not exist at the network
 	EventThrottled  = "throttled"      // held back by a rate limit, before anything is sent

@@ -28,7 +28,7 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 	if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil {
 		t.Fatal(err)
 	}
-	f.Open("articles_rebuild_left") // by one that was given up
+	f.Open("articles_rebuild_left") // by a rebuild that was interrupted
 	f.Open("articles_of_others")
 	name, err := e.StartRebuild(t.Context())
 	if err != nil || slices.Contains(f.Names(), "articles_rebuild_left") || !slices.Contains(f.Names(), "articles_of_others") {

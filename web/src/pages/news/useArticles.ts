@@ -23,7 +23,7 @@ interface Found {
 
 const plain = (text?: string) => (text ? [{ text, match: false }] : [])
 
-/** Articles, listed to the last one or searched. A search that is typed further is given up for the next. */
+/** Articles, listed to the last one or searched. A search that is typed further is canceled for the next one. */
 export function useArticles(query: Asked, listed: boolean) {
   const found = useInfiniteQuery({
     queryKey: ['news', listed, query],
