@@ -3,7 +3,9 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +18,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -168,4 +171,41 @@ func TestTakeover_DispatchesALostTaskOfAClaimedTargetAgain(t *testing.T) {
 	p.Exec("update post_targets set status = 'publishing', fence = 1, claimed_until = clock_timestamp() - interval '1 second'")
 	p.run(w)
 	p.wantPosted(made)
+}
+
+// heartbeats counts those of a worker, one of whose posts is overdue.
+type heartbeats struct {
+	idle
+	sent atomic.Int32
+}
+
+func (h *heartbeats) RecordHeartbeat(context.Context, string) error {
+	h.sent.Add(1)
+	return nil
+}
+
+func (h *heartbeats) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return []uuid.UUID{uuid.New()}, nil
+}
+
+// slowTemporal responds to nothing.
+type slowTemporal struct{}
+
+func (slowTemporal) Release(ctx context.Context, _ uuid.UUID, _ temporalclient.Orphans) (int, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+func TestRegistry_SendsHeartbeatsWhileTemporalIsSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &heartbeats{}
+		r := &registry{store: h, releaser: slowTemporal{}, running: func(uuid.UUID) int { return 0 }, log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r.run(ctx)
+		if got, want := int(h.sent.Load()), int(time.Minute/heartbeatInterval); got < want {
+			t.Errorf("got %d heartbeats in a minute, want %d", got, want)
+		}
+	})
 }
