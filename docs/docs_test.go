@@ -243,8 +243,8 @@ func TestFileReferences_Exist(t *testing.T) {
 			}
 			name, anchor, _ := strings.Cut(name, "#")
 			name = strings.TrimSuffix(name, "/...")
-			isPath := strings.Contains(path.Base(name), ".") || strings.HasPrefix(name, "internal/") || strings.HasPrefix(name, "platforms/") ||
-				strings.HasPrefix(name, "deploy/") || strings.HasPrefix(name, "docs/")
+			isPath := strings.Contains(path.Base(name), ".") ||
+				slices.ContainsFunc([]string{"internal/", "platforms/", "deploy/", "docs/"}, func(folder string) bool { return strings.HasPrefix(name, folder) })
 			switch {
 			case !isPath || exists(name):
 			case !strings.Contains(path.Base(name), "."), !exists(path.Dir(name) + "/" + strings.SplitN(path.Base(name), ".", 2)[0]): // a package's identifier exists by its package

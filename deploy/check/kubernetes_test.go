@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -109,8 +111,9 @@ func build(t *testing.T, dir string) cluster {
 
 func TestManifestsAreWhatKubernetesTakes(t *testing.T) {
 	c := build(t, "../kubernetes")
-	if len(c.deployments) != 2 || len(c.budgets) != 2 || len(c.scalers) != 1 || len(c.services) != 1 || len(c.settings) != 1 || len(c.policies) != 2 {
-		t.Errorf("the folder builds %+v", c)
+	got := map[string]int{"deployments": len(c.deployments), "budgets": len(c.budgets), "scalers": len(c.scalers), "services": len(c.services), "settings": len(c.settings), "policies": len(c.policies)}
+	if want := map[string]int{"deployments": 2, "budgets": 2, "scalers": 1, "services": 1, "settings": 1, "policies": 2}; !maps.Equal(got, want) {
+		t.Errorf("the folder builds %v, want %v", got, want)
 	}
 	for name, d := range c.deployments {
 		selected := d.Spec.Selector.MatchLabels["app.kubernetes.io/name"]
@@ -136,20 +139,39 @@ func TestManifestsAreWhatKubernetesTakes(t *testing.T) {
 	}
 }
 
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// missingSettings lists the security settings that a container lacks.
+func missingSettings(s *corev1.SecurityContext) (missing []string) {
+	if s == nil {
+		return []string{"securityContext"}
+	}
+	if s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
+		missing = append(missing, "allowPrivilegeEscalation: false")
+	}
+	if !isTrue(s.ReadOnlyRootFilesystem) {
+		missing = append(missing, "readOnlyRootFilesystem: true")
+	}
+	if s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+		missing = append(missing, "capabilities: drop ALL")
+	}
+	return missing
+}
+
 func TestPodsAreHardened(t *testing.T) {
 	for name, d := range build(t, "../kubernetes").deployments {
 		pod := d.Spec.Template.Spec
-		if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-			t.Errorf("%s: %+v", name, s)
+		if s := pod.SecurityContext; s == nil || !isTrue(s.RunAsNonRoot) {
+			t.Errorf("%s may run as root: %+v", name, s)
+		} else if s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s lacks the seccomp profile of the runtime: %+v", name, s)
 		}
 		if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 			t.Errorf("%s can talk to the cluster", name)
 		}
 		for _, one := range append(pod.InitContainers, pod.Containers...) {
-			s := one.SecurityContext
-			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
-				s.Capabilities == nil || len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" {
-				t.Errorf("%s of %s is not hardened: %+v", one.Name, name, s)
+			if missing := missingSettings(one.SecurityContext); len(missing) > 0 {
+				t.Errorf("%s of %s lacks %v", one.Name, name, missing)
 			}
 			if one.Resources.Limits.Memory().IsZero() || one.Resources.Requests.Memory().IsZero() || one.Resources.Requests.Cpu().IsZero() {
 				t.Errorf("%s of %s is not bounded", one.Name, name)
