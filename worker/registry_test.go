@@ -30,7 +30,7 @@ import (
 	"dateline/workflows/starter"
 )
 
-// publishing is a newsroom with Temporal, and with no worker yet.
+// publishing is a newsroom with Temporal, and no worker yet.
 type publishing struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
@@ -58,7 +58,7 @@ func (p *publishing) activities() Activities {
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}}
 }
 
-// worker makes a worker that knows of changes and of other workers.
+// worker creates a worker with notifications of changes and of other workers.
 func (p *publishing) worker() *Worker {
 	return New(p.temporal, p.activities(), Deps{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
 }
@@ -78,8 +78,7 @@ func (p *publishing) schedule(in time.Duration) post.Post {
 	return made
 }
 
-// give has Temporal hand a post's publishing to a worker that never does
-// anything with it.
+// give makes Temporal dispatch a post's publishing to a worker that never processes it.
 func (p *publishing) give(made post.Post, identity string) {
 	p.t.Helper()
 	a := p.activities()
@@ -105,12 +104,12 @@ func (p *publishing) wantPosted(made post.Post) {
 		return err == nil && now.Status == post.Posted
 	})
 	if n := len(p.Fake.Posts()); n != 1 {
-		p.t.Errorf("%d are out", n)
+		p.t.Errorf("%d are published", n)
 	}
 }
 
-// Posts that were in flight on a killed worker are soon published by another:
-// nobody waits for a heartbeat timeout in Temporal.
+// Posts that were in flight on a killed worker are soon published by another one,
+// without waiting for a heartbeat timeout in Temporal.
 func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
@@ -126,7 +125,7 @@ func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	})
 }
 
-// A worker that is alive keeps what it has, however long that takes.
+// A live worker keeps its posts, however long they take.
 func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
@@ -143,13 +142,13 @@ func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	p.run(p.worker())
 	time.Sleep(deadAfter + 2*heartbeatInterval)
 	if n := len(p.Fake.Posts()); n != 0 {
-		t.Fatalf("%d are out", n)
+		t.Fatalf("%d are published", n)
 	}
 	stop()
 	p.wantPosted(made)
 }
 
-// Temporal may believe that a worker has what never arrived there.
+// Temporal may assume that a worker has a task that never arrived.
 func TestTakeover_DispatchesALostTaskAgain(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
