@@ -111,10 +111,10 @@ test('a spreadsheet is checked row by row, and its valid rows become posts', asy
 test('what needs attention says why in plain words, and is decided in its row by keyboard', async () => {
   const { page } = dashboard
   const mastodon = await accountOf('mastodon')
-  await d.faults({ network: 'mastodon', op: 'publish', kind: 'reject' }).catch(() => undefined)
+  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed."}' })
   const post = await api<Post>('POST', '/posts', { content: 'Không ai nhận', accounts: [mastodon], scheduled_time: inDays(2) })
-  d.sql(`update scheduled_posts set status = 'failed' where post_id = '${post.id}'`)
-  d.sql(`update post_targets set status = 'failed', error_class = 'rejected', error_code = 'http_422', error_message = 'Validation failed.', updated_at = now() where post_id = '${post.id}'`)
+  await api('POST', `/posts/${post.id}/publish-now`)
+  await until('it to fail', async () => (await api<Post>('GET', `/posts/${post.id}`)).status === 'failed')
   await d.faults()
   await dashboard.go('/dead-letters')
   const row = page.locator(`[data-dead="${post.id}"]`)
