@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -56,7 +57,7 @@ func TestLabels_AreAddedToPostsInAnyState(t *testing.T) {
 	if got := revision(); got != before+1 {
 		t.Errorf("labels changed the revision from %d to %d, want only that of canceling", before, got)
 	}
-	if got := s.send("DELETE", "/api/v1/labels/"+urgent.Id.String(), nil); got.StatusCode != 204 {
+	if got := s.send("DELETE", "/api/v1/labels/"+urgent.Id.String(), nil); got.StatusCode != http.StatusNoContent {
 		t.Errorf("deleting a label: got %s, want 204", got.Status)
 	}
 	want("deleted")
@@ -71,7 +72,7 @@ func TestLabels_AreRefused(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{one.Id, two.Id}})), 422, "invalid_request", "labels")
 	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{someID()}})), 422, "invalid_request", "labels")
 	s.refused(s.send("POST", "/api/v1/posts/labels", object{"posts": []any{someID()}}), 422, "invalid_request", "add")
-	if got := s.send("PATCH", "/api/v1/labels/"+someID().String(), object{"name": "Rain"}); got.StatusCode != 404 {
+	if got := s.send("PATCH", "/api/v1/labels/"+someID().String(), object{"name": "Rain"}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("renaming an unknown label: got %d, want 404", got.StatusCode)
 	}
 }

@@ -30,6 +30,9 @@ interface Item {
 
 const perGroup = 6
 
+/** The dialog's name is for screen readers; others see the field. */
+const hidden = { position: 'absolute', width: 1, height: 1, minHeight: 0, padding: 0, overflow: 'hidden', clipPath: 'inset(50%)' } as const
+
 /** Opens the palette; it is loaded when it is first asked for. */
 export const openPalette = () => spotlight.open()
 
@@ -99,7 +102,7 @@ export default function Palette() {
   }
   const groups = (['actions', 'posts', 'articles', 'pages'] as const).filter((g) => found[g].length > 0)
   return (
-    <Spotlight.Root shortcut={null} query={query} onQueryChange={setQuery} onSpotlightOpen={() => setOpened(true)} onSpotlightClose={() => setOpened(false)} scrollable maxHeight="min(70dvh, 560px)" aria-label={t('palette.title')}>
+    <Spotlight.Root shortcut={null} query={query} onQueryChange={setQuery} onSpotlightOpen={() => setOpened(true)} onSpotlightClose={() => setOpened(false)} scrollable maxHeight="min(70dvh, 560px)" title={t('palette.title')} styles={{ header: hidden }}>
       <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.title')} leftSection={<IconSearch size={20} aria-hidden />} />
       <Spotlight.ActionsList aria-live="polite">
         {groups.map((g) => (

@@ -24,7 +24,7 @@ export function notifySuccess(message: string): void {
   notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
 }
 
-/** Says what was done, and offers to take it back. */
+/** Says what was done, and offers to undo it. */
 export function notifyUndo(message: string, undo: () => void): void {
   const id = crypto.randomUUID()
   const run = () => {

@@ -130,7 +130,7 @@ test('what needs attention says why in plain words, and is decided in its row by
   dashboard.fine()
 })
 
-test('the desk speaks Vietnamese', async () => {
+test('the palette and the import speak Vietnamese', async () => {
   const { page } = dashboard
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
   await dashboard.go('/import')
@@ -143,6 +143,6 @@ test('the desk speaks Vietnamese', async () => {
   dashboard.fine()
 })
 
-test.each(looks)('the pages of the desk are accessible in %s at %i px', async (...look) => {
-  await lookAt(browser, d, look, { 'desk-import': '/import', 'desk-month': '/calendar?view=month', 'desk-dead': '/dead-letters' })
+test.each(looks)('import, month and decisions are accessible in %s at %i px', async (...look) => {
+  await lookAt(browser, d, look, { 'import': '/import', 'month-empty': '/calendar?view=month', 'dead-letters': '/dead-letters' })
 }, 240_000)
