@@ -54,8 +54,8 @@ func TestMain(m *testing.M) {
 
 const maxBody = 256 << 10
 
-// server is the API over HTTP, real but for Temporal, and a client that holds
-// every answer against openapi.yaml.
+// server is the API over HTTP with a fake Temporal, and a client that validates every
+// response against openapi.yaml.
 type server struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
@@ -67,7 +67,7 @@ type server struct {
 	answers  *answers
 }
 
-// temporal counts the signals per post, or is down.
+// temporal counts the signals per post, or fails.
 type temporal struct {
 	mu       sync.Mutex
 	signaled map[uuid.UUID]int
@@ -98,7 +98,7 @@ func (w *temporal) fail(err error) {
 	w.down = err
 }
 
-// silence has it take questions and answer none.
+// silence makes it accept requests and never respond.
 func (w *temporal) silence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func (w *temporal) ping(ctx context.Context) error {
 	return down
 }
 
-// queues has seven steps waiting.
+// queues reports seven pending steps.
 func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 	return w.down
 }
 
-// archives has exports written, as the worker does.
+// archives writes exports like the worker.
 func (s *server) archives() *archive.Archives {
 	return &archive.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
 }
@@ -225,14 +225,14 @@ func start(t *testing.T, change ...func(*api.Server)) *server {
 	return s
 }
 
-// answer is what came back.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// send makes a request with the owner's token. body is JSON text, a reader, or
-// anything to be encoded as JSON.
+// send makes a request with the owner's token. body is JSON text, a reader, or a value
+// to encode as JSON.
 func (s *server) send(method, path string, body any, headers ...string) answer {
 	s.t.Helper()
 	var reader io.Reader
@@ -286,7 +286,7 @@ func (s *server) post(a answer, status int) (p spec.Post) {
 	return p
 }
 
-// refused checks an error's status, code and the fields that it names.
+// refused checks an error's status, code and fields.
 func (s *server) refused(a answer, status int, code string, fields ...string) {
 	s.t.Helper()
 	var p spec.Problem
@@ -312,7 +312,7 @@ func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Na
 // object is a JSON object.
 type object map[string]any
 
-// hello is a right request to schedule a post.
+// hello is a valid request to schedule a post.
 func hello(more ...object) object {
 	o := object{"content": "Hello", "scheduled_time": in(time.Hour)}
 	for _, m := range more {
