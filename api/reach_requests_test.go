@@ -262,6 +262,16 @@ func reachable() map[string]reach {
 		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
 			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
 		}),
+		"listLabels":  viewers(workspace.PostsRead, none),
+		"createLabel": authors(workspace.PostsWrite, func(*things) request { return request{body: object{"name": "Flood " + uuid.NewString()}} }),
+		"updateLabel": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.label()}, body: object{"name": "Storm " + uuid.NewString()}}
+		}),
+		"deleteLabel": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.label()}} }),
+		"labelPosts": authors(workspace.PostsWrite, func(x *things) request {
+			return request{body: object{"posts": []any{x.s.Schedule().ID}, "add": []any{x.label()}}}
+		}),
+
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}

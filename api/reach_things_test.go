@@ -20,6 +20,7 @@ import (
 	"dateline/internal/news/pipeline"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -58,6 +59,14 @@ func (x *things) group() uuid.UUID {
 			AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{{Weekday: 1, Time: "07:30"}}})
 		x.s.Must(err)
 		return g.ID
+	})
+}
+
+func (x *things) label() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		l, err := (&label.Labels{Store: x.s.Store}).Create(context.Background(), x.s.Owner, label.Label{Kind: label.Plain, Name: someID().String(), Color: "blue"})
+		x.s.Must(err)
+		return l.ID
 	})
 }
 

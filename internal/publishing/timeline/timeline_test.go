@@ -43,6 +43,7 @@ func rows() []row {
 		{"submitted", `{}`, "Pending approval."},
 		{"approved", `{}`, "Approved."},
 		{"rejected", `{"note":"Which source?"}`, "Not approved. Which source?"},
+		{"labeled", `{"labels":[]}`, "Labels changed."},
 		{"refused", `{"asked":"approve","code":"too_late","reason":"It was to be published earlier."}`, "It could not be approved: its time had passed."},
 		{"needs_reconnect", `{}`, "The network no longer accepts Dateline's access; reconnect the account."},
 		{"expiring", `{"days":7,"ends_at":"2026-12-24T11:00:00Z"}`, "Dateline's access to the account expires soon; reconnect it before then."},
