@@ -69,6 +69,11 @@ func reachable() map[string]reach {
 	onSite := func(query string, body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
 	}
+	onPlausible := func(query string) func(*things) request {
+		return func(x *things) request {
+			return request{query: "site_id=" + x.site().ID.String() + query, queryRequired: true}
+		}
+	}
 	onFile := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
 	}
@@ -375,13 +380,29 @@ func reachable() map[string]reach {
 		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"siteReport":       viewers(workspace.ViewsRead, onSite("from=2026-11-01&to=2026-11-07", nil)),
-		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"engagement":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"readingNow":       viewers(workspace.ViewsRead, onSite("", nil)),
-		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),
-		"trending":         viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
+		"listSharedLinks":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSharedLink": editors(workspace.ViewsWrite, onSite("", object{"name": "Board"})),
+		"deleteSharedLink": editors(workspace.ViewsWrite, func(x *things) request {
+			l := x.sharedLink()
+			return request{args: []any{l.SiteID, l.ID}}
+		}),
+		"plausibleRealtime":   viewers(workspace.ViewsRead, onPlausible("")),
+		"plausibleAggregate":  viewers(workspace.ViewsRead, onPlausible("&period=7d&compare=previous_period")),
+		"plausibleTimeseries": viewers(workspace.ViewsRead, onPlausible("&period=6mo")),
+		"plausibleBreakdown":  viewers(workspace.ViewsRead, onPlausible("&property=event:page")),
+		"plausibleQuery": viewers(workspace.ViewsRead, func(x *things) request {
+			return request{body: object{"site_id": x.site().ID, "metrics": []string{"visits"}, "date_range": "7d"}}
+		}),
+		"sendPlausibleEvent": everybody(func(x *things) request {
+			return request{body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey}}
+		}),
+		"pageDimensions": viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"engagement":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"readingNow":     viewers(workspace.ViewsRead, onSite("", nil)),
+		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
+		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),

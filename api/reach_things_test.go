@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/flush"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/secret"
@@ -58,6 +59,14 @@ func (x *things) group() uuid.UUID {
 			AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{{Weekday: 1, Time: "07:30"}}})
 		x.s.Must(err)
 		return g.ID
+	})
+}
+
+func (x *things) sharedLink() sharedlink.Link {
+	return thing(x, sharedlink.Link{ID: someID(), SiteID: someID()}, func() sharedlink.Link {
+		l, _, err := sharedLinks(x.s.Store).Create(context.Background(), x.s.Owner, x.site().ID, sharedlink.Draft{Name: "Board"})
+		x.s.Must(err)
+		return l
 	})
 }
 

@@ -3378,6 +3378,50 @@ type PathMatches struct {
 	Variant string   `json:"variant"`
 }
 
+// PlausibleQuery defines model for PlausibleQuery.
+type PlausibleQuery struct {
+	// DateRange A name such as 7d, or two dates.
+	DateRange  interface{}    `json:"date_range"`
+	Dimensions *[]string      `json:"dimensions,omitempty"`
+	Filters    *[]interface{} `json:"filters,omitempty"`
+	Include    *struct {
+		Imports    *bool `json:"imports,omitempty"`
+		TimeLabels *bool `json:"time_labels,omitempty"`
+		TotalRows  *bool `json:"total_rows,omitempty"`
+	} `json:"include,omitempty"`
+	Metrics    []string    `json:"metrics"`
+	OrderBy    *[][]string `json:"order_by,omitempty"`
+	Pagination *struct {
+		Limit  *int `json:"limit,omitempty"`
+		Offset *int `json:"offset,omitempty"`
+	} `json:"pagination,omitempty"`
+	SiteId string `json:"site_id"`
+}
+
+// PlausibleResult defines model for PlausibleResult.
+type PlausibleResult struct {
+	Meta map[string]interface{} `json:"meta"`
+
+	// Query The query as it was understood.
+	Query   map[string]interface{} `json:"query"`
+	Results []struct {
+		Dimensions []string  `json:"dimensions"`
+		Metrics    []float64 `json:"metrics"`
+	} `json:"results"`
+}
+
+// PlausibleRows defines model for PlausibleRows.
+type PlausibleRows struct {
+	Results []map[string]interface{} `json:"results"`
+}
+
+// PlausibleValue defines model for PlausibleValue.
+type PlausibleValue struct {
+	// Change In percent; of bounce_rate in percentage points.
+	Change *float64 `json:"change,omitempty"`
+	Value  float64  `json:"value"`
+}
+
 // Post defines model for Post.
 type Post struct {
 	// Approval Absent if the post was never submitted.
@@ -4241,6 +4285,20 @@ type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
 }
 
+// SharedLink defines model for SharedLink.
+type SharedLink struct {
+	CreatedAt    time.Time          `json:"created_at"`
+	EmbedOrigins []string           `json:"embed_origins"`
+	ExpiresAt    *time.Time         `json:"expires_at,omitempty"`
+	Filter       *string            `json:"filter,omitempty"`
+	HasPassword  bool               `json:"has_password"`
+	Id           openapi_types.UUID `json:"id"`
+	Name         string             `json:"name"`
+
+	// Url Only in the response to its creation.
+	Url *string `json:"url,omitempty"`
+}
+
 // SimilarArticle defines model for SimilarArticle.
 type SimilarArticle struct {
 	Article ArticleSummary `json:"article"`
@@ -5089,6 +5147,21 @@ type Page = string
 // Pages defines model for Pages.
 type Pages = []string
 
+// PlausibleDate defines model for PlausibleDate.
+type PlausibleDate = string
+
+// PlausibleFilters defines model for PlausibleFilters.
+type PlausibleFilters = string
+
+// PlausibleMetrics defines model for PlausibleMetrics.
+type PlausibleMetrics = string
+
+// PlausiblePeriod defines model for PlausiblePeriod.
+type PlausiblePeriod = string
+
+// PlausibleSite defines model for PlausibleSite.
+type PlausibleSite = string
+
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
@@ -5737,6 +5810,91 @@ type SiteReportParamsCompare string
 // SiteReportParamsFormat defines parameters for SiteReport.
 type SiteReportParamsFormat string
 
+// CreateSharedLinkJSONBody defines parameters for CreateSharedLink.
+type CreateSharedLinkJSONBody struct {
+	// EmbedOrigins Origins whose pages may embed the report, such as https://news.example.
+	EmbedOrigins *[]string  `json:"embed_origins,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+
+	// Filter A fixed filter of the report.
+	Filter *string `json:"filter,omitempty"`
+	Name   string  `json:"name"`
+
+	// Password Not for embedded reports.
+	Password *string `json:"password,omitempty"`
+}
+
+// PlausibleAggregateParams defines parameters for PlausibleAggregate.
+type PlausibleAggregateParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Compare `previous_period` adds the change in percent.
+	Compare *string `form:"compare,omitempty" json:"compare,omitempty"`
+}
+
+// PlausibleBreakdownParams defines parameters for PlausibleBreakdown.
+type PlausibleBreakdownParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Property Such as event:page or visit:source.
+	Property string `form:"property" json:"property"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+	Limit   *int              `form:"limit,omitempty" json:"limit,omitempty"`
+	Page    *int              `form:"page,omitempty" json:"page,omitempty"`
+}
+
+// PlausibleRealtimeParams defines parameters for PlausibleRealtime.
+type PlausibleRealtimeParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+}
+
+// PlausibleTimeseriesParams defines parameters for PlausibleTimeseries.
+type PlausibleTimeseriesParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Interval date or month.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -5920,6 +6078,9 @@ type CreateSiteJSONRequestBody = NewSite
 // UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
 type UpdateSiteJSONRequestBody = SiteUpdate
 
+// CreateSharedLinkJSONRequestBody defines body for CreateSharedLink for application/json ContentType.
+type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
 
@@ -5937,6 +6098,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = NewWorkspace
+
+// PlausibleQueryJSONRequestBody defines body for PlausibleQuery for application/json ContentType.
+type PlausibleQueryJSONRequestBody = PlausibleQuery
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -6354,6 +6518,27 @@ type ServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
+	// ListSharedLinks Lists the shared links of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/shared-links)
+	ListSharedLinks(c *gin.Context, id SiteID)
+	// CreateSharedLink Creates a link that shows the site's report to people without a login.
+	// (POST /api/v1/sites/{id}/shared-links)
+	CreateSharedLink(c *gin.Context, id SiteID)
+	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+	// (DELETE /api/v1/sites/{id}/shared-links/{link})
+	DeleteSharedLink(c *gin.Context, id SiteID, link openapi_types.UUID)
+	// PlausibleAggregate Plausible's Stats API v1: returns totals.
+	// (GET /api/v1/stats/aggregate)
+	PlausibleAggregate(c *gin.Context, params PlausibleAggregateParams)
+	// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+	// (GET /api/v1/stats/breakdown)
+	PlausibleBreakdown(c *gin.Context, params PlausibleBreakdownParams)
+	// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+	// (GET /api/v1/stats/realtime/visitors)
+	PlausibleRealtime(c *gin.Context, params PlausibleRealtimeParams)
+	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+	// (GET /api/v1/stats/timeseries)
+	PlausibleTimeseries(c *gin.Context, params PlausibleTimeseriesParams)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
@@ -6435,6 +6620,9 @@ type ServerInterface interface {
 	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(c *gin.Context, params CreateWorkspaceParams)
+	// PlausibleQuery Plausible's Stats API v2: answers a query.
+	// (POST /api/v2/query)
+	PlausibleQuery(c *gin.Context)
 	// Live Liveness check.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -11186,6 +11374,334 @@ func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 	siw.Handler.RotateSiteSecret(c, id)
 }
 
+// ListSharedLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListSharedLinks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSharedLinks(c, id)
+}
+
+// CreateSharedLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateSharedLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSharedLink(c, id)
+}
+
+// DeleteSharedLink operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSharedLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "link" -------------
+	var link openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "link", c.Param("link"), &link, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter link: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSharedLink(c, id, link)
+}
+
+// PlausibleAggregate operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleAggregate(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleAggregateParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "compare" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "compare", c.Request.URL.Query(), &params.Compare, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter compare: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleAggregate(c, params)
+}
+
+// PlausibleBreakdown operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleBreakdown(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleBreakdownParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "property" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "property", c.Request.URL.Query(), &params.Property, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter property: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleBreakdown(c, params)
+}
+
+// PlausibleRealtime operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleRealtime(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleRealtimeParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleRealtime(c, params)
+}
+
+// PlausibleTimeseries operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleTimeseries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleTimeseriesParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleTimeseries(c, params)
+}
+
 // GetSystem operation middleware
 func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
 
@@ -11858,6 +12374,19 @@ func (siw *ServerInterfaceWrapper) CreateWorkspace(c *gin.Context) {
 	siw.Handler.CreateWorkspace(c, params)
 }
 
+// PlausibleQuery operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleQuery(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleQuery(c)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -12073,11 +12602,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.ListSharedLinks)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.CreateSharedLink)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/shared-links/:link", wrapper.DeleteSharedLink)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/engagement", wrapper.Engagement)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/reading", wrapper.ReadingNow)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
+	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
+	router.GET(options.BaseURL+"/api/v1/stats/aggregate", wrapper.PlausibleAggregate)
+	router.GET(options.BaseURL+"/api/v1/stats/timeseries", wrapper.PlausibleTimeseries)
+	router.GET(options.BaseURL+"/api/v1/stats/breakdown", wrapper.PlausibleBreakdown)
+	router.POST(options.BaseURL+"/api/v2/query", wrapper.PlausibleQuery)
 }
 
 type CreatedResponseHeaders struct {
@@ -18657,6 +19194,307 @@ func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitR
 	return err
 }
 
+type ListSharedLinksRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSharedLinksResponseObject interface {
+	VisitListSharedLinksResponse(w http.ResponseWriter) error
+}
+
+type ListSharedLinks200JSONResponse struct {
+	SharedLinks []SharedLink `json:"shared_links"`
+}
+
+func (response ListSharedLinks200JSONResponse) VisitListSharedLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSharedLinksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSharedLinksdefaultApplicationProblemPlusJSONResponse) VisitListSharedLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSharedLinkRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *CreateSharedLinkJSONRequestBody
+}
+
+type CreateSharedLinkResponseObject interface {
+	VisitCreateSharedLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateSharedLink201JSONResponse SharedLink
+
+func (response CreateSharedLink201JSONResponse) VisitCreateSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSharedLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSharedLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSharedLinkRequestObject struct {
+	Id   SiteID             `json:"id"`
+	Link openapi_types.UUID `json:"link"`
+}
+
+type DeleteSharedLinkResponseObject interface {
+	VisitDeleteSharedLinkResponse(w http.ResponseWriter) error
+}
+
+type DeleteSharedLink204Response struct {
+}
+
+func (response DeleteSharedLink204Response) VisitDeleteSharedLinkResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse) VisitDeleteSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleAggregateRequestObject struct {
+	Params PlausibleAggregateParams
+}
+
+type PlausibleAggregateResponseObject interface {
+	VisitPlausibleAggregateResponse(w http.ResponseWriter) error
+}
+
+type PlausibleAggregate200JSONResponse struct {
+	Results map[string]PlausibleValue `json:"results"`
+}
+
+func (response PlausibleAggregate200JSONResponse) VisitPlausibleAggregateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleAggregatedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleAggregatedefaultApplicationProblemPlusJSONResponse) VisitPlausibleAggregateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleBreakdownRequestObject struct {
+	Params PlausibleBreakdownParams
+}
+
+type PlausibleBreakdownResponseObject interface {
+	VisitPlausibleBreakdownResponse(w http.ResponseWriter) error
+}
+
+type PlausibleBreakdown200JSONResponse PlausibleRows
+
+func (response PlausibleBreakdown200JSONResponse) VisitPlausibleBreakdownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleBreakdowndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleBreakdowndefaultApplicationProblemPlusJSONResponse) VisitPlausibleBreakdownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleRealtimeRequestObject struct {
+	Params PlausibleRealtimeParams
+}
+
+type PlausibleRealtimeResponseObject interface {
+	VisitPlausibleRealtimeResponse(w http.ResponseWriter) error
+}
+
+type PlausibleRealtime200JSONResponse int64
+
+func (response PlausibleRealtime200JSONResponse) VisitPlausibleRealtimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleRealtimedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleRealtimedefaultApplicationProblemPlusJSONResponse) VisitPlausibleRealtimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleTimeseriesRequestObject struct {
+	Params PlausibleTimeseriesParams
+}
+
+type PlausibleTimeseriesResponseObject interface {
+	VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error
+}
+
+type PlausibleTimeseries200JSONResponse PlausibleRows
+
+func (response PlausibleTimeseries200JSONResponse) VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse) VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetSystemRequestObject struct {
 }
 
@@ -19855,6 +20693,49 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 	return err
 }
 
+type PlausibleQueryRequestObject struct {
+	Body *PlausibleQueryJSONRequestBody
+}
+
+type PlausibleQueryResponseObject interface {
+	VisitPlausibleQueryResponse(w http.ResponseWriter) error
+}
+
+type PlausibleQuery200JSONResponse PlausibleResult
+
+func (response PlausibleQuery200JSONResponse) VisitPlausibleQueryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleQuerydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleQuerydefaultApplicationProblemPlusJSONResponse) VisitPlausibleQueryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -20324,6 +21205,27 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
+	// ListSharedLinks Lists the shared links of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/shared-links)
+	ListSharedLinks(ctx context.Context, request ListSharedLinksRequestObject) (ListSharedLinksResponseObject, error)
+	// CreateSharedLink Creates a link that shows the site's report to people without a login.
+	// (POST /api/v1/sites/{id}/shared-links)
+	CreateSharedLink(ctx context.Context, request CreateSharedLinkRequestObject) (CreateSharedLinkResponseObject, error)
+	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+	// (DELETE /api/v1/sites/{id}/shared-links/{link})
+	DeleteSharedLink(ctx context.Context, request DeleteSharedLinkRequestObject) (DeleteSharedLinkResponseObject, error)
+	// PlausibleAggregate Plausible's Stats API v1: returns totals.
+	// (GET /api/v1/stats/aggregate)
+	PlausibleAggregate(ctx context.Context, request PlausibleAggregateRequestObject) (PlausibleAggregateResponseObject, error)
+	// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+	// (GET /api/v1/stats/breakdown)
+	PlausibleBreakdown(ctx context.Context, request PlausibleBreakdownRequestObject) (PlausibleBreakdownResponseObject, error)
+	// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+	// (GET /api/v1/stats/realtime/visitors)
+	PlausibleRealtime(ctx context.Context, request PlausibleRealtimeRequestObject) (PlausibleRealtimeResponseObject, error)
+	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+	// (GET /api/v1/stats/timeseries)
+	PlausibleTimeseries(ctx context.Context, request PlausibleTimeseriesRequestObject) (PlausibleTimeseriesResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
@@ -20405,6 +21307,9 @@ type StrictServerInterface interface {
 	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
+	// PlausibleQuery Plausible's Stats API v2: answers a query.
+	// (POST /api/v2/query)
+	PlausibleQuery(ctx context.Context, request PlausibleQueryRequestObject) (PlausibleQueryResponseObject, error)
 	// Live Liveness check.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -24824,6 +25729,207 @@ func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// ListSharedLinks operation middleware
+func (sh *strictHandler) ListSharedLinks(ctx *gin.Context, id SiteID) {
+	var request ListSharedLinksRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSharedLinks(ctx, request.(ListSharedLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSharedLinks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSharedLinksResponseObject); ok {
+		if err := validResponse.VisitListSharedLinksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSharedLink operation middleware
+func (sh *strictHandler) CreateSharedLink(ctx *gin.Context, id SiteID) {
+	var request CreateSharedLinkRequestObject
+
+	request.Id = id
+
+	var body CreateSharedLinkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSharedLink(ctx, request.(CreateSharedLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSharedLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSharedLinkResponseObject); ok {
+		if err := validResponse.VisitCreateSharedLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSharedLink operation middleware
+func (sh *strictHandler) DeleteSharedLink(ctx *gin.Context, id SiteID, link openapi_types.UUID) {
+	var request DeleteSharedLinkRequestObject
+
+	request.Id = id
+	request.Link = link
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSharedLink(ctx, request.(DeleteSharedLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSharedLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSharedLinkResponseObject); ok {
+		if err := validResponse.VisitDeleteSharedLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleAggregate operation middleware
+func (sh *strictHandler) PlausibleAggregate(ctx *gin.Context, params PlausibleAggregateParams) {
+	var request PlausibleAggregateRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleAggregate(ctx, request.(PlausibleAggregateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleAggregate")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleAggregateResponseObject); ok {
+		if err := validResponse.VisitPlausibleAggregateResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleBreakdown operation middleware
+func (sh *strictHandler) PlausibleBreakdown(ctx *gin.Context, params PlausibleBreakdownParams) {
+	var request PlausibleBreakdownRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleBreakdown(ctx, request.(PlausibleBreakdownRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleBreakdown")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleBreakdownResponseObject); ok {
+		if err := validResponse.VisitPlausibleBreakdownResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleRealtime operation middleware
+func (sh *strictHandler) PlausibleRealtime(ctx *gin.Context, params PlausibleRealtimeParams) {
+	var request PlausibleRealtimeRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleRealtime(ctx, request.(PlausibleRealtimeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleRealtime")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleRealtimeResponseObject); ok {
+		if err := validResponse.VisitPlausibleRealtimeResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleTimeseries operation middleware
+func (sh *strictHandler) PlausibleTimeseries(ctx *gin.Context, params PlausibleTimeseriesParams) {
+	var request PlausibleTimeseriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleTimeseries(ctx, request.(PlausibleTimeseriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleTimeseries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleTimeseriesResponseObject); ok {
+		if err := validResponse.VisitPlausibleTimeseriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetSystem operation middleware
 func (sh *strictHandler) GetSystem(ctx *gin.Context) {
 	var request GetSystemRequestObject
@@ -25611,6 +26717,48 @@ func (sh *strictHandler) CreateWorkspace(ctx *gin.Context, params CreateWorkspac
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreateWorkspaceResponseObject); ok {
 		if err := validResponse.VisitCreateWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleQuery operation middleware
+func (sh *strictHandler) PlausibleQuery(ctx *gin.Context) {
+	var request PlausibleQueryRequestObject
+
+	var body PlausibleQueryJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleQuery(ctx, request.(PlausibleQueryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleQuery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleQueryResponseObject); ok {
+		if err := validResponse.VisitPlausibleQueryResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -12,6 +12,7 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/report"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/visitor"
 	"dateline/internal/notify/pubsub"
@@ -92,7 +93,8 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
 	}
-	return &api.Views{Reports: &report.Reporter{Store: p.store}, Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
+	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
+	return &api.Views{Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log), Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
 }
 
 // viewsActivities returns the activities of view counting, or nil if it is off.

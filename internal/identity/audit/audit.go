@@ -37,6 +37,8 @@ const (
 	SiteChanged         Action = "site.changed"
 	SiteDeleted         Action = "site.deleted"
 	SiteRotated         Action = "site.secret_rotated"
+	ReportShared        Action = "report.shared"
+	ReportUnshared      Action = "report.unshared"
 	PostCanceled        Action = "post.canceled"
 	PostDiscarded       Action = "post.discarded"
 	PostResent          Action = "post.resent"

@@ -1,5 +1,5 @@
-// Package webpage renders the HTML pages outside the dashboard: login, account connection
-// and their errors. They have the design, color schemes and languages of the dashboard,
+// Package webpage renders the HTML pages outside the dashboard: login, account connection,
+// shared reports and their errors. They have the design, color schemes and languages of the dashboard,
 // and no scripts.
 package webpage
 
@@ -28,6 +28,7 @@ type Page struct {
 	Title string
 	Error string // shown to the user
 	Texts []string
+	Wide  bool          // for tables
 	Body  template.HTML // below the texts
 }
 

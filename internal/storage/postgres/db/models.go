@@ -1775,6 +1775,20 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
+type SharedLink struct {
+	ID           uuid.UUID
+	WorkspaceID  uuid.UUID
+	SiteID       uuid.UUID
+	Name         string
+	FilterName   string
+	FilterValue  string
+	EmbedOrigins []string
+	TokenHash    []byte
+	PasswordHash []byte
+	ExpiresAt    *time.Time
+	CreatedAt    time.Time
+}
+
 type Site struct {
 	ID            uuid.UUID
 	WorkspaceID   uuid.UUID

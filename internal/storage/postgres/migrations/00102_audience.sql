@@ -300,9 +300,26 @@ create table links (
 create index links_page on links (workspace_id, created_at desc, code);
 create index links_post on links (post_id) where post_id is not null;
 
+-- Links that show a site's report to people without a login.
+create table shared_links (
+    id            uuid primary key,
+    workspace_id  uuid not null references workspaces on delete cascade,
+    site_id       uuid not null references sites on delete cascade,
+    name          text not null check (length(name) between 1 and 100),
+    filter_name   text not null default '',
+    filter_value  text not null default '',
+    embed_origins text[] not null default '{}' check (cardinality(embed_origins) <= 10),
+    token_hash    bytea not null unique check (length(token_hash) = 32),
+    password_hash bytea check (length(password_hash) = 60),      -- bcrypt; null: no password
+    expires_at    timestamptz,
+    created_at    timestamptz not null default clock_timestamp()
+);
+create index shared_links_site on shared_links (site_id, created_at, id);
+create index shared_links_workspace on shared_links (workspace_id);
+
 -- +goose Down
 drop function add_counts;
-drop table view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;
