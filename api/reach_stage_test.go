@@ -133,6 +133,10 @@ func (g *stage) watch() {
 	c, err := pgx.Connect(g.t.Context(), g.DatabaseURL)
 	g.Must(err)
 	g.t.Cleanup(func() { _ = c.Close(context.Background()) })
+	// Planning the query and starting processes for it take longer than reading tables
+	// of a few rows.
+	_, err = c.Exec(g.t.Context(), "set max_parallel_workers_per_gather = 0; set plan_cache_mode = force_generic_plan")
+	g.Must(err)
 	rows, err := c.Query(g.t.Context(), "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1")
 	g.Must(err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -156,3 +156,17 @@ func TestTakeover_DispatchesALostTaskAgain(t *testing.T) {
 	p.run(w)
 	p.wantPosted(made)
 }
+
+// A worker is killed after it claimed the target, and the task of the next attempt
+// is lost, too.
+func TestTakeover_DispatchesALostTaskOfAClaimedTargetAgain(t *testing.T) {
+	t.Parallel()
+	p := openPublishing(t)
+	made := p.schedule(2 * time.Second)
+	w := p.worker()
+	p.give(made, w.registry.identity)
+	p.Exec("update scheduled_posts set status = 'publishing', scheduled_time = clock_timestamp() - interval '1 minute'")
+	p.Exec("update post_targets set status = 'publishing', fence = 1, claimed_until = clock_timestamp() - interval '1 second'")
+	p.run(w)
+	p.wantPosted(made)
+}

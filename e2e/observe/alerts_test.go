@@ -93,18 +93,23 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.exec("update accounts set renewable = false, expires_at = now() + interval '2 days' where id = $1", accounts["ending"])
 	n.brokenReceivers(4)
 	n.faults([]fake.Fault{
-		{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.9},
 		{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Account: "refused", Count: -1, Body: `{"error":"Validation failed: no"}`},
 		{Kind: fake.TokenExpired, Account: "revoked", Count: -1},
 	})
 	e2etest.Must(t, worker.Process.Signal(syscall.SIGCONT))
-	for i := range 60 {
-		n.schedule(fmt.Sprintf("tried again %d", i), 3*time.Second, accounts["flaky"])
-	}
 	for i := range 7 {
 		n.schedule(fmt.Sprintf("refused %d", i), 3*time.Second, accounts["refused"])
 	}
 	n.schedule("revoked", 3*time.Second, accounts["revoked"])
+	// The failures below open the circuit of the whole host, behind which these
+	// posts would wait.
+	n.await("an account to need reconnecting and posts to be dead letters", func() bool {
+		return n.count("select count(*) from accounts where status = 'needs_reconnect'") > 0 && n.count("select count(*) from post_targets where status = 'failed'") >= 7
+	})
+	n.faults([]fake.Fault{{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.9}})
+	for i := range 60 {
+		n.schedule(fmt.Sprintf("tried again %d", i), 3*time.Second, accounts["flaky"])
+	}
 	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
 		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 

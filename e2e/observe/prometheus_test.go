@@ -24,8 +24,9 @@ type prometheus struct {
 	base string
 	dir  string
 
-	mu    sync.Mutex
-	fired map[string]string // alerts that have fired, with their labels
+	mu      sync.Mutex
+	fired   map[string]string // alerts that have fired, with their labels
+	missing []string          // alerts that a test waited for in vain
 }
 
 // startPrometheus starts one that scrapes every two seconds. With rules, those of
@@ -41,6 +42,12 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus): what it would say is not tried")
 	}
 	p := &prometheus{t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t), fired: map[string]string{}}
+	// Repeated after the output of all programs, which is long.
+	t.Cleanup(func() {
+		if len(p.missing) > 0 {
+			t.Logf("did not fire: %s", strings.Join(p.missing, ", "))
+		}
+	})
 	config := `global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
 scrape_configs:
   - job_name: dateline
@@ -224,6 +231,7 @@ func (p *prometheus) fires(alerts ...string) {
 		name, label, _ := strings.Cut(strings.TrimSuffix(one, "}"), "{")
 		for !p.firing(name, label) {
 			if time.Now().After(deadline) {
+				p.missing = append(p.missing, one)
 				p.t.Errorf("%s did not fire within %s; fired have %v", one, alertTimeout, p.allFired())
 				break
 			}

@@ -172,7 +172,7 @@ func (c *cluster) start(ctx context.Context, bin string, options ...string) erro
 	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
 		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal",
-		"-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB"}, options...)...)
+		"-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB", "-c", "jit=off"}, options...)...)
 	if err != nil {
 		return err
 	}
