@@ -150,6 +150,13 @@ func accessTable() map[string]access {
 		"listSharedLinks":     {least: workspace.Editor, scope: workspace.ViewsRead},
 		"createSharedLink":    {least: workspace.Editor, scope: workspace.ViewsWrite},
 		"deleteSharedLink":    {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"listSubscriptions":   {least: workspace.Editor, scope: workspace.ViewsRead}, // contains addresses
+		"createSubscription":  {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"deleteSubscription":  {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"resendEmail":         {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"getAlertRule":        {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"setAlertRule":        {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"listSiteAlerts":      {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"plausibleRealtime":   {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"plausibleAggregate":  {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"plausibleTimeseries": {least: workspace.Viewer, scope: workspace.ViewsRead},

@@ -16,6 +16,7 @@ type request struct {
 	args          []any // what stands in the path, in order
 	query         string
 	queryRequired bool // also of a list without filters
+	queryNames    bool // the query names something of the workspace
 	body          any
 	contentType   string // of a body that is not JSON
 	ifMatch       string
@@ -71,7 +72,7 @@ func reachable() map[string]reach {
 	}
 	onPlausible := func(query string) func(*things) request {
 		return func(x *things) request {
-			return request{query: "site_id=" + x.site().ID.String() + query, queryRequired: true}
+			return request{query: "site_id=" + x.site().ID.String() + query, queryNames: true}
 		}
 	}
 	onFile := func(body any) func(*things) request {
@@ -386,6 +387,19 @@ func reachable() map[string]reach {
 			l := x.sharedLink()
 			return request{args: []any{l.SiteID, l.ID}}
 		}),
+		"listSubscriptions":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSubscription": editors(workspace.ViewsWrite, onSite("", object{"kind": "weekly", "email": "editor@news.example"})),
+		"deleteSubscription": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"resendEmail": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"getAlertRule":        viewers(workspace.ViewsRead, onSite("", nil)),
+		"setAlertRule":        editors(workspace.ViewsWrite, onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
+		"listSiteAlerts":      viewers(workspace.ViewsRead, onSite("", nil)),
 		"plausibleRealtime":   viewers(workspace.ViewsRead, onPlausible("")),
 		"plausibleAggregate":  viewers(workspace.ViewsRead, onPlausible("&period=7d&compare=previous_period")),
 		"plausibleTimeseries": viewers(workspace.ViewsRead, onPlausible("&period=6mo")),

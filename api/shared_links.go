@@ -20,13 +20,14 @@ func (s *Server) sharedReport(c *gin.Context) {
 	s.Views.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), c.ClientIP())
 }
 
-// sharedRoutes adds the pages of shared reports if counting is enabled.
+// sharedRoutes adds the pages for readers of reports if counting is enabled.
 func (s *Server) sharedRoutes(r *gin.Engine) {
 	if s.Views == nil {
 		return
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		r.Handle(method, sharedReportRoute, s.sharedReport)
+		r.Handle(method, unsubscribeRoute, s.unsubscribe)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/apperr"
 )
 
@@ -41,10 +42,12 @@ type Views struct {
 	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Reports     Reports
-	SharedLinks *sharedlink.Service
-	SharedPages *sharedlink.Pages
-	Ingest      http.Handler // ingest.Handler
+	Reports          Reports
+	SharedLinks      *sharedlink.Service
+	SharedPages      *sharedlink.Pages
+	Subscriptions    *subscription.Service
+	UnsubscribePages *subscription.Pages
+	Ingest           http.Handler // ingest.Handler
 
 	trending rankingCache
 }

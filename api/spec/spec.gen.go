@@ -257,6 +257,30 @@ func (e DomainFetchErrorState) Valid() bool {
 	}
 }
 
+// Defines values for EmailStateStatus.
+const (
+	EmailStateStatusDead    EmailStateStatus = "dead"
+	EmailStateStatusPending EmailStateStatus = "pending"
+	EmailStateStatusSending EmailStateStatus = "sending"
+	EmailStateStatusSent    EmailStateStatus = "sent"
+)
+
+// Valid indicates whether the value is a known member of the EmailStateStatus enum.
+func (e EmailStateStatus) Valid() bool {
+	switch e {
+	case EmailStateStatusDead:
+		return true
+	case EmailStateStatusPending:
+		return true
+	case EmailStateStatusSending:
+		return true
+	case EmailStateStatusSent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportStatus.
 const (
 	ExportStatusDone    ExportStatus = "done"
@@ -1034,6 +1058,24 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
+// Defines values for SiteAlertKind.
+const (
+	Drop  SiteAlertKind = "drop"
+	Spike SiteAlertKind = "spike"
+)
+
+// Valid indicates whether the value is a known member of the SiteAlertKind enum.
+func (e SiteAlertKind) Valid() bool {
+	switch e {
+	case Drop:
+		return true
+	case Spike:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SiteReportGrain.
 const (
 	SiteReportGrainDays   SiteReportGrain = "days"
@@ -1049,6 +1091,45 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionKind.
+const (
+	SubscriptionKindAlerts  SubscriptionKind = "alerts"
+	SubscriptionKindMonthly SubscriptionKind = "monthly"
+	SubscriptionKindWeekly  SubscriptionKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionKind enum.
+func (e SubscriptionKind) Valid() bool {
+	switch e {
+	case SubscriptionKindAlerts:
+		return true
+	case SubscriptionKindMonthly:
+		return true
+	case SubscriptionKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionLanguage.
+const (
+	SubscriptionLanguageEn SubscriptionLanguage = "en"
+	SubscriptionLanguageVi SubscriptionLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionLanguage enum.
+func (e SubscriptionLanguage) Valid() bool {
+	switch e {
+	case SubscriptionLanguageEn:
+		return true
+	case SubscriptionLanguageVi:
 		return true
 	default:
 		return false
@@ -1262,6 +1343,8 @@ const (
 	PostRejected              WebhookType = "post.rejected"
 	PostSubmitted             WebhookType = "post.submitted"
 	PostUncertain             WebhookType = "post.uncertain"
+	SiteDrop                  WebhookType = "site.drop"
+	SiteSpike                 WebhookType = "site.spike"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1292,6 +1375,10 @@ func (e WebhookType) Valid() bool {
 	case PostSubmitted:
 		return true
 	case PostUncertain:
+		return true
+	case SiteDrop:
+		return true
+	case SiteSpike:
 		return true
 	default:
 		return false
@@ -1547,6 +1634,45 @@ func (e SiteReportParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for CreateSubscriptionJSONBodyKind.
+const (
+	CreateSubscriptionJSONBodyKindAlerts  CreateSubscriptionJSONBodyKind = "alerts"
+	CreateSubscriptionJSONBodyKindMonthly CreateSubscriptionJSONBodyKind = "monthly"
+	CreateSubscriptionJSONBodyKindWeekly  CreateSubscriptionJSONBodyKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyKind enum.
+func (e CreateSubscriptionJSONBodyKind) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyKindAlerts:
+		return true
+	case CreateSubscriptionJSONBodyKindMonthly:
+		return true
+	case CreateSubscriptionJSONBodyKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateSubscriptionJSONBodyLanguage.
+const (
+	CreateSubscriptionJSONBodyLanguageEn CreateSubscriptionJSONBodyLanguage = "en"
+	CreateSubscriptionJSONBodyLanguageVi CreateSubscriptionJSONBodyLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyLanguage enum.
+func (e CreateSubscriptionJSONBodyLanguage) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyLanguageEn:
+		return true
+	case CreateSubscriptionJSONBodyLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TrendingParamsWindow.
 const (
 	TrendingParamsWindowDay  TrendingParamsWindow = "day"
@@ -1723,6 +1849,19 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// AlertRule defines model for AlertRule.
+type AlertRule struct {
+	// DropShare A drop has at most this share of the usual views.
+	DropShare float64 `json:"drop_share"`
+	Enabled   bool    `json:"enabled"`
+
+	// MinViews Fewer views are never a spike, and fewer usual views never a drop.
+	MinViews int64 `json:"min_views"`
+
+	// SpikeFactor A spike has at least so many times the usual views.
+	SpikeFactor float64 `json:"spike_factor"`
 }
 
 // Approval Absent if the post was never submitted.
@@ -2349,6 +2488,19 @@ type DraftTime struct {
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
+
+// EmailState defines model for EmailState.
+type EmailState struct {
+	CreatedAt time.Time  `json:"created_at"`
+	Error     *string    `json:"error,omitempty"`
+	SentAt    *time.Time `json:"sent_at,omitempty"`
+
+	// Status `dead`: it was not sent, or may have been; see error.
+	Status EmailStateStatus `json:"status"`
+}
+
+// EmailStateStatus `dead`: it was not sent, or may have been; see error.
+type EmailStateStatus string
 
 // Engagement defines model for Engagement.
 type Engagement struct {
@@ -4339,6 +4491,23 @@ type Site struct {
 	WriteKey string `json:"write_key"`
 }
 
+// SiteAlert defines model for SiteAlert.
+type SiteAlert struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Hour When the hour began.
+	Hour time.Time          `json:"hour"`
+	Id   openapi_types.UUID `json:"id"`
+	Kind SiteAlertKind      `json:"kind"`
+
+	// Usual The median of the same hour of the previous four weeks.
+	Usual int64 `json:"usual"`
+	Views int64 `json:"views"`
+}
+
+// SiteAlertKind defines model for SiteAlert.Kind.
+type SiteAlertKind string
+
 // SiteList defines model for SiteList.
 type SiteList struct {
 	Sites []Site `json:"sites"`
@@ -4396,6 +4565,22 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// Subscription defines model for Subscription.
+type Subscription struct {
+	CreatedAt time.Time            `json:"created_at"`
+	Email     string               `json:"email"`
+	Id        openapi_types.UUID   `json:"id"`
+	Kind      SubscriptionKind     `json:"kind"`
+	Language  SubscriptionLanguage `json:"language"`
+	LastEmail *EmailState          `json:"last_email,omitempty"`
+}
+
+// SubscriptionKind defines model for Subscription.Kind.
+type SubscriptionKind string
+
+// SubscriptionLanguage defines model for Subscription.Language.
+type SubscriptionLanguage string
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
@@ -4963,7 +5148,10 @@ type WebhookPayload struct {
 		// Field The field that is no longer found.
 		Field  *string `json:"field,omitempty"`
 		Handle *string `json:"handle,omitempty"`
-		LateMs *int64  `json:"late_ms,omitempty"`
+
+		// Hour When the hour with an unusual number of views began.
+		Hour   *time.Time `json:"hour,omitempty"`
+		LateMs *int64     `json:"late_ms,omitempty"`
 
 		// LearnError Why no better selectors were learned.
 		LearnError *string `json:"learn_error,omitempty"`
@@ -4981,13 +5169,22 @@ type WebhookPayload struct {
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
 		SentAt        *time.Time          `json:"sent_at,omitempty"`
-		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
+
+		// SiteId Of `site.spike` and `site.drop`.
+		SiteId   *openapi_types.UUID `json:"site_id,omitempty"`
+		TargetId *openapi_types.UUID `json:"target_id,omitempty"`
 
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
 
+		// Usual Usual views: the median of the same hour of the previous four weeks.
+		Usual *int64 `json:"usual,omitempty"`
+
 		// Version The active version of the selectors. 0: none.
 		Version *int `json:"version,omitempty"`
+
+		// Views Views of this hour.
+		Views *int64 `json:"views,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -5173,6 +5370,9 @@ type SeriesID = openapi_types.UUID
 
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
+
+// SubscriptionID defines model for SubscriptionID.
+type SubscriptionID = openapi_types.UUID
 
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
@@ -5824,6 +6024,19 @@ type CreateSharedLinkJSONBody struct {
 	Password *string `json:"password,omitempty"`
 }
 
+// CreateSubscriptionJSONBody defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBody struct {
+	Email    string                              `json:"email"`
+	Kind     CreateSubscriptionJSONBodyKind      `json:"kind"`
+	Language *CreateSubscriptionJSONBodyLanguage `json:"language,omitempty"`
+}
+
+// CreateSubscriptionJSONBodyKind defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyKind string
+
+// CreateSubscriptionJSONBodyLanguage defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyLanguage string
+
 // PlausibleAggregateParams defines parameters for PlausibleAggregate.
 type PlausibleAggregateParams struct {
 	// SiteId One of the site's domains, its write key or its id.
@@ -6078,8 +6291,14 @@ type CreateSiteJSONRequestBody = NewSite
 // UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
 type UpdateSiteJSONRequestBody = SiteUpdate
 
+// SetAlertRuleJSONRequestBody defines body for SetAlertRule for application/json ContentType.
+type SetAlertRuleJSONRequestBody = AlertRule
+
 // CreateSharedLinkJSONRequestBody defines body for CreateSharedLink for application/json ContentType.
 type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
+
+// CreateSubscriptionJSONRequestBody defines body for CreateSubscription for application/json ContentType.
+type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -6488,6 +6707,15 @@ type ServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(c *gin.Context, id SiteID)
+	// GetAlertRule Returns when the views of an hour are unusual.
+	// (GET /api/v1/sites/{id}/alert-rule)
+	GetAlertRule(c *gin.Context, id SiteID)
+	// SetAlertRule Changes when the views of an hour are unusual.
+	// (PUT /api/v1/sites/{id}/alert-rule)
+	SetAlertRule(c *gin.Context, id SiteID)
+	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+	// (GET /api/v1/sites/{id}/alerts)
+	ListSiteAlerts(c *gin.Context, id SiteID)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
@@ -6527,6 +6755,18 @@ type ServerInterface interface {
 	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
 	// (DELETE /api/v1/sites/{id}/shared-links/{link})
 	DeleteSharedLink(c *gin.Context, id SiteID, link openapi_types.UUID)
+	// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+	// (GET /api/v1/sites/{id}/subscriptions)
+	ListSubscriptions(c *gin.Context, id SiteID)
+	// CreateSubscription Adds a recipient of reports or alerts.
+	// (POST /api/v1/sites/{id}/subscriptions)
+	CreateSubscription(c *gin.Context, id SiteID)
+	// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+	// (DELETE /api/v1/sites/{id}/subscriptions/{subscription})
+	DeleteSubscription(c *gin.Context, id SiteID, subscription SubscriptionID)
+	// ResendEmail Sends the last email of a recipient again if it is dead.
+	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
+	ResendEmail(c *gin.Context, id SiteID, subscription SubscriptionID)
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	// (GET /api/v1/stats/aggregate)
 	PlausibleAggregate(c *gin.Context, params PlausibleAggregateParams)
@@ -10948,6 +11188,81 @@ func (siw *ServerInterfaceWrapper) UpdateSite(c *gin.Context) {
 	siw.Handler.UpdateSite(c, id)
 }
 
+// GetAlertRule operation middleware
+func (siw *ServerInterfaceWrapper) GetAlertRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAlertRule(c, id)
+}
+
+// SetAlertRule operation middleware
+func (siw *ServerInterfaceWrapper) SetAlertRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetAlertRule(c, id)
+}
+
+// ListSiteAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListSiteAlerts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSiteAlerts(c, id)
+}
+
 // Engagement operation middleware
 func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
 
@@ -11456,6 +11771,124 @@ func (siw *ServerInterfaceWrapper) DeleteSharedLink(c *gin.Context) {
 	}
 
 	siw.Handler.DeleteSharedLink(c, id, link)
+}
+
+// ListSubscriptions operation middleware
+func (siw *ServerInterfaceWrapper) ListSubscriptions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSubscriptions(c, id)
+}
+
+// CreateSubscription operation middleware
+func (siw *ServerInterfaceWrapper) CreateSubscription(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSubscription(c, id)
+}
+
+// DeleteSubscription operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSubscription(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", c.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter subscription: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSubscription(c, id, subscription)
+}
+
+// ResendEmail operation middleware
+func (siw *ServerInterfaceWrapper) ResendEmail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", c.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter subscription: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResendEmail(c, id, subscription)
 }
 
 // PlausibleAggregate operation middleware
@@ -12605,6 +13038,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.ListSharedLinks)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.CreateSharedLink)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id/shared-links/:link", wrapper.DeleteSharedLink)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.ListSubscriptions)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.CreateSubscription)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription", wrapper.DeleteSubscription)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription/resend", wrapper.ResendEmail)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.GetAlertRule)
+	router.PUT(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.SetAlertRule)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/alerts", wrapper.ListSiteAlerts)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/engagement", wrapper.Engagement)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/reading", wrapper.ReadingNow)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
@@ -18693,6 +19133,138 @@ func (response UpdateSitedefaultApplicationProblemPlusJSONResponse) VisitUpdateS
 	return err
 }
 
+type GetAlertRuleRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type GetAlertRuleResponseObject interface {
+	VisitGetAlertRuleResponse(w http.ResponseWriter) error
+}
+
+type GetAlertRule200JSONResponse AlertRule
+
+func (response GetAlertRule200JSONResponse) VisitGetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAlertRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAlertRuledefaultApplicationProblemPlusJSONResponse) VisitGetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetAlertRuleRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *SetAlertRuleJSONRequestBody
+}
+
+type SetAlertRuleResponseObject interface {
+	VisitSetAlertRuleResponse(w http.ResponseWriter) error
+}
+
+type SetAlertRule200JSONResponse AlertRule
+
+func (response SetAlertRule200JSONResponse) VisitSetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetAlertRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SetAlertRuledefaultApplicationProblemPlusJSONResponse) VisitSetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSiteAlertsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSiteAlertsResponseObject interface {
+	VisitListSiteAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListSiteAlerts200JSONResponse struct {
+	Alerts []SiteAlert `json:"alerts"`
+}
+
+func (response ListSiteAlerts200JSONResponse) VisitListSiteAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSiteAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSiteAlertsdefaultApplicationProblemPlusJSONResponse) VisitListSiteAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EngagementRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params EngagementParams
@@ -19307,6 +19879,173 @@ type DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse) VisitDeleteSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptionsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSubscriptionsResponseObject interface {
+	VisitListSubscriptionsResponse(w http.ResponseWriter) error
+}
+
+type ListSubscriptions200JSONResponse struct {
+	// CanSendEmail Whether an SMTP server is configured.
+	CanSendEmail  bool           `json:"can_send_email"`
+	Subscriptions []Subscription `json:"subscriptions"`
+}
+
+func (response ListSubscriptions200JSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSubscriptionsdefaultApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSubscriptionRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *CreateSubscriptionJSONRequestBody
+}
+
+type CreateSubscriptionResponseObject interface {
+	VisitCreateSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type CreateSubscription201JSONResponse Subscription
+
+func (response CreateSubscription201JSONResponse) VisitCreateSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSubscriptiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSubscriptiondefaultApplicationProblemPlusJSONResponse) VisitCreateSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscriptionRequestObject struct {
+	Id           SiteID         `json:"id"`
+	Subscription SubscriptionID `json:"subscription"`
+}
+
+type DeleteSubscriptionResponseObject interface {
+	VisitDeleteSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type DeleteSubscription204Response struct {
+}
+
+func (response DeleteSubscription204Response) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSubscriptiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSubscriptiondefaultApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendEmailRequestObject struct {
+	Id           SiteID         `json:"id"`
+	Subscription SubscriptionID `json:"subscription"`
+}
+
+type ResendEmailResponseObject interface {
+	VisitResendEmailResponse(w http.ResponseWriter) error
+}
+
+type ResendEmail204Response struct {
+}
+
+func (response ResendEmail204Response) VisitResendEmailResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type ResendEmaildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResendEmaildefaultApplicationProblemPlusJSONResponse) VisitResendEmailResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -21175,6 +21914,15 @@ type StrictServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(ctx context.Context, request UpdateSiteRequestObject) (UpdateSiteResponseObject, error)
+	// GetAlertRule Returns when the views of an hour are unusual.
+	// (GET /api/v1/sites/{id}/alert-rule)
+	GetAlertRule(ctx context.Context, request GetAlertRuleRequestObject) (GetAlertRuleResponseObject, error)
+	// SetAlertRule Changes when the views of an hour are unusual.
+	// (PUT /api/v1/sites/{id}/alert-rule)
+	SetAlertRule(ctx context.Context, request SetAlertRuleRequestObject) (SetAlertRuleResponseObject, error)
+	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+	// (GET /api/v1/sites/{id}/alerts)
+	ListSiteAlerts(ctx context.Context, request ListSiteAlertsRequestObject) (ListSiteAlertsResponseObject, error)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
@@ -21214,6 +21962,18 @@ type StrictServerInterface interface {
 	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
 	// (DELETE /api/v1/sites/{id}/shared-links/{link})
 	DeleteSharedLink(ctx context.Context, request DeleteSharedLinkRequestObject) (DeleteSharedLinkResponseObject, error)
+	// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+	// (GET /api/v1/sites/{id}/subscriptions)
+	ListSubscriptions(ctx context.Context, request ListSubscriptionsRequestObject) (ListSubscriptionsResponseObject, error)
+	// CreateSubscription Adds a recipient of reports or alerts.
+	// (POST /api/v1/sites/{id}/subscriptions)
+	CreateSubscription(ctx context.Context, request CreateSubscriptionRequestObject) (CreateSubscriptionResponseObject, error)
+	// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+	// (DELETE /api/v1/sites/{id}/subscriptions/{subscription})
+	DeleteSubscription(ctx context.Context, request DeleteSubscriptionRequestObject) (DeleteSubscriptionResponseObject, error)
+	// ResendEmail Sends the last email of a recipient again if it is dead.
+	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
+	ResendEmail(ctx context.Context, request ResendEmailRequestObject) (ResendEmailResponseObject, error)
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	// (GET /api/v1/stats/aggregate)
 	PlausibleAggregate(ctx context.Context, request PlausibleAggregateRequestObject) (PlausibleAggregateResponseObject, error)
@@ -25461,6 +26221,102 @@ func (sh *strictHandler) UpdateSite(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// GetAlertRule operation middleware
+func (sh *strictHandler) GetAlertRule(ctx *gin.Context, id SiteID) {
+	var request GetAlertRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAlertRule(ctx, request.(GetAlertRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAlertRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAlertRuleResponseObject); ok {
+		if err := validResponse.VisitGetAlertRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetAlertRule operation middleware
+func (sh *strictHandler) SetAlertRule(ctx *gin.Context, id SiteID) {
+	var request SetAlertRuleRequestObject
+
+	request.Id = id
+
+	var body SetAlertRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetAlertRule(ctx, request.(SetAlertRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetAlertRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetAlertRuleResponseObject); ok {
+		if err := validResponse.VisitSetAlertRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSiteAlerts operation middleware
+func (sh *strictHandler) ListSiteAlerts(ctx *gin.Context, id SiteID) {
+	var request ListSiteAlertsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSiteAlerts(ctx, request.(ListSiteAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSiteAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSiteAlertsResponseObject); ok {
+		if err := validResponse.VisitListSiteAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Engagement operation middleware
 func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params EngagementParams) {
 	var request EngagementRequestObject
@@ -25819,6 +26675,130 @@ func (sh *strictHandler) DeleteSharedLink(ctx *gin.Context, id SiteID, link open
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(DeleteSharedLinkResponseObject); ok {
 		if err := validResponse.VisitDeleteSharedLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSubscriptions operation middleware
+func (sh *strictHandler) ListSubscriptions(ctx *gin.Context, id SiteID) {
+	var request ListSubscriptionsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubscriptions(ctx, request.(ListSubscriptionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubscriptions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSubscriptionsResponseObject); ok {
+		if err := validResponse.VisitListSubscriptionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSubscription operation middleware
+func (sh *strictHandler) CreateSubscription(ctx *gin.Context, id SiteID) {
+	var request CreateSubscriptionRequestObject
+
+	request.Id = id
+
+	var body CreateSubscriptionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSubscription(ctx, request.(CreateSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSubscriptionResponseObject); ok {
+		if err := validResponse.VisitCreateSubscriptionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSubscription operation middleware
+func (sh *strictHandler) DeleteSubscription(ctx *gin.Context, id SiteID, subscription SubscriptionID) {
+	var request DeleteSubscriptionRequestObject
+
+	request.Id = id
+	request.Subscription = subscription
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSubscription(ctx, request.(DeleteSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSubscriptionResponseObject); ok {
+		if err := validResponse.VisitDeleteSubscriptionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResendEmail operation middleware
+func (sh *strictHandler) ResendEmail(ctx *gin.Context, id SiteID, subscription SubscriptionID) {
+	var request ResendEmailRequestObject
+
+	request.Id = id
+	request.Subscription = subscription
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendEmail(ctx, request.(ResendEmailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendEmail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResendEmailResponseObject); ok {
+		if err := validResponse.VisitResendEmailResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -84,6 +84,7 @@ func (in *Handler) handlePlausibleEvent(w http.ResponseWriter, r *http.Request) 
 		w.Header().Set(droppedHeader, "1")
 		w.Header().Set("Access-Control-Expose-Headers", droppedHeader)
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusAccepted)
 	_, _ = w.Write([]byte("ok"))

@@ -102,7 +102,7 @@ func (a *API) Query(ctx context.Context, in V2) (V2Result, error) {
 }
 
 // labels writes the periods of time and removes the empty ones.
-func (q query) labels(rows []row, grain string) (kept []row, labels []string) {
+func (q query) labels(rows []row, grain string) (nonEmpty []row, labels []string) {
 	layout := time.DateOnly
 	if grain == timeHour {
 		layout = time.RFC3339
@@ -111,10 +111,10 @@ func (q query) labels(rows []row, grain string) (kept []row, labels []string) {
 		r.value = r.start.Format(layout)
 		labels = append(labels, r.value)
 		if slices.ContainsFunc(r.metrics, func(n float64) bool { return n != 0 }) {
-			kept = append(kept, r)
+			nonEmpty = append(nonEmpty, r)
 		}
 	}
-	return kept, labels
+	return nonEmpty, labels
 }
 
 // bounds returns the first and the last second of a query's days.

@@ -184,7 +184,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, look webpage.Prefer
 		return
 	}
 	body, err := look.Body(reportHTML, p.view(look, o.Site, o.Link, result, days))
-	p.write(w, look, http.StatusOK, webpage.Page{Brand: o.Site.Name, Title: o.Link.Name, Wide: true, Body: body}, err)
+	p.write(w, look, http.StatusOK, webpage.Page{Brand: o.Site.Name, Title: o.Link.Name, HasTables: true, Body: body}, err)
 }
 
 // view is what the template shows.

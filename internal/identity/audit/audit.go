@@ -39,6 +39,8 @@ const (
 	SiteRotated         Action = "site.secret_rotated"
 	ReportShared        Action = "report.shared"
 	ReportUnshared      Action = "report.unshared"
+	RecipientAdded      Action = "report.recipient_added"
+	RecipientRemoved    Action = "report.recipient_removed"
 	PostCanceled        Action = "post.canceled"
 	PostDiscarded       Action = "post.discarded"
 	PostResent          Action = "post.resent"

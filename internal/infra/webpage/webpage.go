@@ -24,12 +24,12 @@ var icon string
 
 // Page is the content of a page.
 type Page struct {
-	Brand string // default: Dateline
-	Title string
-	Error string // shown to the user
-	Texts []string
-	Wide  bool          // for tables
-	Body  template.HTML // below the texts
+	Brand     string // default: Dateline
+	Title     string
+	Error     string // shown to the user
+	Texts     []string
+	HasTables bool
+	Body      template.HTML // below the texts
 }
 
 // StyleSource returns the Content-Security-Policy source of the style. The icon is a

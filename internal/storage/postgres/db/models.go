@@ -1392,6 +1392,24 @@ type CrawledPage struct {
 	MovedTo        *uuid.UUID
 }
 
+type Email struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	SubscriptionID *uuid.UUID
+	Recipient      string
+	Subject        string
+	BodyText       string
+	BodyHtml       string
+	UnsubscribeUrl string
+	Status         string
+	Attempts       int32
+	DueAt          time.Time
+	AttemptedAt    *time.Time
+	SentAt         *time.Time
+	LastError      string
+	CreatedAt      time.Time
+}
+
 type IdempotencyKey struct {
 	WorkspaceID uuid.UUID
 	Key         string
@@ -1589,6 +1607,17 @@ type RemotePost struct {
 	RemoteUrl *string
 	SentAt    *time.Time
 	PostedAt  time.Time
+}
+
+type ReportSubscription struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Email       string
+	Language    string
+	Token       string
+	CreatedAt   time.Time
 }
 
 type SavedSearch struct {
@@ -1808,6 +1837,25 @@ type Site struct {
 	VisitorKey    []byte
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+type SiteAlert struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Hour        time.Time
+	Views       int64
+	Usual       int64
+	CreatedAt   time.Time
+}
+
+type SiteAlertRule struct {
+	SiteID      uuid.UUID
+	Enabled     bool
+	SpikeFactor float64
+	DropShare   float64
+	MinViews    int64
 }
 
 type SiteChange struct {
