@@ -17,21 +17,21 @@ const (
 	bareActivity = "Nothing"
 )
 
-// sleepThenNothing is the least that a scheduled post could be: a timer and
-// one activity.
+// sleepThenNothing is the minimal scheduled post: a timer and one activity.
 func sleepThenNothing(ctx workflow.Context, until time.Time) error {
 	if err := workflow.Sleep(ctx, until.Sub(workflow.Now(ctx))); err != nil {
 		return err
 	}
-	// As long as a post's: timers that end amid the next measurement would be part of it.
+	// As long as a post's: timers that fire during the next measurement would distort
+	// it.
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 30 * time.Minute})
 	return workflow.ExecuteActivity(ctx, bareActivity).Get(ctx, nil)
 }
 
-// bare measures the limit that Temporal itself sets on this machine: as many
-// workflows as in the measurement of the sustained rate, due at the same pace
-// on the same server, counted in the same way, that do nothing. Its worker runs
-// in this process, with the settings of Dateline's.
+// bare measures Temporal's own limit on this machine: as many workflows as in the
+// sustained measurement, due at the same rate on the same server and counted the same
+// way, that do nothing. Its worker runs in this process with the same settings as
+// Dateline's.
 func (s *stack) bare(ctx context.Context, o options) (rate, error) {
 	w := worker.New(s.temporal, bareQueue, worker.Options{
 		WorkflowTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),

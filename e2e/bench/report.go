@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// report prints figures as they come and keeps them for the last line.
+// report prints figures as they arrive and collects them for the last line.
 type report struct {
 	out             io.Writer
 	herds           []herd
@@ -27,9 +27,9 @@ func (r *report) herd(h herd) {
 }
 
 func (r *report) rate(name string, f rate) {
-	r.say("%-12s %.0f per minute (over all, with ramp-up and tail, %.0f; asked for %.0f), measured on %d", name, f.PerMin, f.WholeMin, f.DuePerMin, f.N)
+	r.say("%-12s %.0f per minute (overall, with ramp-up and tail, %.0f; requested %.0f), measured on %d", name, f.PerMin, f.WholeMin, f.DuePerMin, f.N)
 	if f.PerMin > 0.97*f.DuePerMin {
-		r.say("             it kept up with what was asked for, so it can do more: give a higher -rate")
+		r.say("             it kept up with the requested rate: use a higher -rate to find the limit")
 	}
 }
 
@@ -50,8 +50,8 @@ func (r *report) cost(costs []cost) {
 	}
 }
 
-// perTarget is how the cost grows from the first kind, with one target, to the
-// one with the most.
+// perTarget is how the cost grows from the first kind, with one target, to the one with
+// the most.
 func (r *report) perTarget() (events, transitions float64, ok bool) {
 	if len(r.costs) == 0 {
 		return 0, 0, false
@@ -66,7 +66,7 @@ func (r *report) perTarget() (events, transitions float64, ok bool) {
 	return float64(largest.Events-smallest.Events) / more, float64(largest.Transitions-smallest.Transitions) / more, more > 0
 }
 
-// figures are the last line. What was not measured is left out.
+// figures are the last line. It omits what was not measured.
 func (r *report) figures() map[string]any {
 	f := map[string]any{"machine": machine()}
 	if len(r.herds) > 0 {
@@ -97,7 +97,7 @@ func (r *report) figures() map[string]any {
 	return f
 }
 
-// machine describes where this runs.
+// machine describes this machine.
 func machine() string {
 	name := runtime.GOARCH
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {

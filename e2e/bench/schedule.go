@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// callers schedule, or start, at the same time.
+// callers is the number of concurrent requests.
 const callers = 16
 
-// schedule makes n posts over the API, each due at its time, and says how many
-// a second were accepted.
+// schedule creates n posts through the API, each due at its time, and returns how many
+// per second were accepted.
 func (s *stack) schedule(ctx context.Context, account, text string, n int, due func(i int) time.Time) (ids []string, perSecond float64, err error) {
 	ids = make([]string, n)
 	began := time.Now()
@@ -27,7 +27,7 @@ func (s *stack) schedule(ctx context.Context, account, text string, n int, due f
 	return ids, float64(n) / time.Since(began).Seconds(), err
 }
 
-// inParallel calls do for 0 to n-1, a few at the same time, until one fails.
+// inParallel calls do for 0 to n-1 with limited concurrency until one fails.
 func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
