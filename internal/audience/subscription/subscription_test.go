@@ -187,7 +187,7 @@ func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	}
 	views(hour.Add(time.Hour), 9000)
 	if raised := check(hour.Add(124 * time.Minute)); raised != 0 {
-		t.Errorf("a spike that goes on raised %d alerts", raised)
+		t.Errorf("a spike that continues raised %d alerts", raised)
 	}
 	views(hour.Add(time.Hour), 60) // a drop is another kind
 	if raised := check(hour.Add(124 * time.Minute)); raised != 1 {

@@ -61,7 +61,7 @@ func (s *server) talk(c net.Conn) {
 			return
 		}
 		command := strings.ToUpper(strings.Fields(line + " x")[0])
-		reply := map[string]string{"EHLO": "250 mail.example", "DATA": "354 go on", "QUIT": "221 bye"}[command]
+		reply := map[string]string{"EHLO": "250 mail.example", "DATA": "354 send it", "QUIT": "221 bye"}[command]
 		if reply == "" {
 			reply = "250 ok"
 		}
@@ -175,7 +175,7 @@ func TestSMTP_ClassifiesErrors(t *testing.T) {
 			}
 		})
 	}
-	// The farewell of the server changes nothing.
+	// How the connection ends changes nothing.
 	s := serve(t)
 	s.set(func(command string) string { return map[string]string{"QUIT": "-"}[command] })
 	if err := s.smtp().Send(t.Context(), email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"}); err != nil || s.count() != 1 {
