@@ -62,7 +62,7 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
   )
 }
 
-/** The filter, which is removed by pressing it. */
+/** The filter; a click removes it. */
 function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   const { t } = useTranslation()
   const valueName = useValueName()

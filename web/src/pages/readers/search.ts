@@ -3,7 +3,7 @@ export type Preset = (typeof presets)[number]
 export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
 
-/** The address of the Readers page. The range is a preset, or `from` and `to`. */
+/** The search parameters of the Readers page. The range is a preset, or `from` and `to`. */
 export interface ReadersSearch {
   site?: string
   tab?: 'live'
@@ -12,7 +12,7 @@ export interface ReadersSearch {
   from?: string
   to?: string
   compare?: Comparison
-  /** A dimension and a value, as the API writes it: `channel:search`. */
+  /** A dimension and a value, as in the API: `channel:search`. */
   filter?: string
 }
 
@@ -79,7 +79,7 @@ export function presetRange(preset: Preset, today: string): Range {
   }
 }
 
-/** Returns the days that the address asks for. */
+/** Returns the days of the URL. */
 export function rangeOf(search: ReadersSearch, today: string): Range {
   if (search.from && search.to) return { from: search.from, to: search.to }
   return presetRange(search.range ?? defaultPreset, today)
