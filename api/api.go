@@ -218,6 +218,7 @@ type Meter interface {
 // Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
+	Build      string // version, commit and date of the program
 	Store      Store
 	Scheduler  Scheduler
 	Workflows  Workflows

@@ -517,7 +517,7 @@ func settingsPage(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	b.WriteString("# Settings\n\nFrom the environment, else from a file (`./dateline.env` or `--config FILE`), else the defaults below.\n" +
-		"[dateline.env.example](../../dateline.env.example) also says which values each accepts; so does `dateline up --help`.\n" +
+		"[dateline.env.example](../../dateline.env.example) also says which values each accepts; so does `dateline settings`.\n" +
 		"All invalid settings are reported at once at startup. Code: `internal/infra/config`.\n\n" +
 		"This page is generated: `make generate`.\n")
 	var help, standard string
