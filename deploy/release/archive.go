@@ -19,7 +19,7 @@ func writeArchive(path, dir, name string, modified time.Time) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(f, gzip.DefaultCompression)
 	if err != nil {
 		return err
 	}

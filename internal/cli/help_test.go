@@ -50,7 +50,7 @@ func TestHelp_MatchesGoldenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) != len(want) {
-		t.Errorf("%d golden files, want %d; run: go test ./internal/cli -run TestHelp -update", len(files), len(want))
+		t.Errorf("%d golden files, want %d; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update", len(files), len(want))
 	}
 	for name, text := range want {
 		golden, err := os.ReadFile(filepath.Join(dir, name))
@@ -59,7 +59,7 @@ func TestHelp_MatchesGoldenFiles(t *testing.T) {
 			continue
 		}
 		if string(golden) != text {
-			t.Errorf("help differs from %s; run: go test ./internal/cli -run TestHelp -update\ngot:\n%s\nwant:\n%s", name, text, golden)
+			t.Errorf("help differs from %s; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update\ngot:\n%s\nwant:\n%s", name, text, golden)
 		}
 	}
 }
