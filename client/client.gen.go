@@ -393,6 +393,24 @@ func (e InstagramOptionsKind) Valid() bool {
 	}
 }
 
+// Defines values for LabelKind.
+const (
+	LabelKindCampaign LabelKind = "campaign"
+	LabelKindLabel    LabelKind = "label"
+)
+
+// Valid indicates whether the value is a known member of the LabelKind enum.
+func (e LabelKind) Valid() bool {
+	switch e {
+	case LabelKindCampaign:
+		return true
+	case LabelKindLabel:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LinkedInOptionsPollDurationDays.
 const (
 	N1  LinkedInOptionsPollDurationDays = 1
@@ -2668,6 +2686,34 @@ type Invitation struct {
 	Role Role `json:"role"`
 }
 
+// Label A label or a campaign, by which people sort posts.
+type Label struct {
+	Color     string             `json:"color"`
+	CreatedAt time.Time          `json:"created_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Kind A post has any number of labels and at most one campaign.
+	Kind      LabelKind `json:"kind"`
+	Name      string    `json:"name"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LabelChange defines model for LabelChange.
+type LabelChange struct {
+	Add    *[]openapi_types.UUID `json:"add,omitempty"`
+	Posts  []openapi_types.UUID  `json:"posts"`
+	Remove *[]openapi_types.UUID `json:"remove,omitempty"`
+}
+
+// LabelEdit defines model for LabelEdit.
+type LabelEdit struct {
+	Color *string `json:"color,omitempty"`
+	Name  *string `json:"name,omitempty"`
+}
+
+// LabelKind A post has any number of labels and at most one campaign.
+type LabelKind string
+
 // Link defines model for Link.
 type Link struct {
 	// AccountId The account that the post was published to with this link.
@@ -3020,6 +3066,14 @@ type NewExport struct {
 	To   time.Time `json:"to"`
 }
 
+// NewLabel defines model for NewLabel.
+type NewLabel struct {
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string    `json:"color,omitempty"`
+	Kind  *LabelKind `json:"kind,omitempty"`
+	Name  string     `json:"name"`
+}
+
 // NewLink defines model for NewLink.
 type NewLink struct {
 	// PostId The post that clicks are counted for.
@@ -3061,6 +3115,9 @@ type NewPost struct {
 
 	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
 	DropIfLateMinutes *int `json:"drop_if_late_minutes,omitempty"`
+
+	// Labels Ids of labels, and of at most one campaign. POST /api/v1/posts/labels changes them later.
+	Labels *[]openapi_types.UUID `json:"labels,omitempty"`
 
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
@@ -3385,7 +3442,10 @@ type Post struct {
 	CreatedAt         time.Time            `json:"created_at"`
 	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
 	Id                openapi_types.UUID   `json:"id"`
-	Language          *string              `json:"language,omitempty"`
+
+	// Labels Ids of its labels and of its campaign. Absent: none.
+	Labels   *[]openapi_types.UUID `json:"labels,omitempty"`
+	Language *string               `json:"language,omitempty"`
 
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
 	Occurrence *string `json:"occurrence,omitempty"`
@@ -5069,6 +5129,9 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// LabelID defines model for LabelID.
+type LabelID = openapi_types.UUID
+
 // LinkCode defines model for LinkCode.
 type LinkCode = string
 
@@ -5379,6 +5442,12 @@ type ListPostsParams struct {
 
 	// Series Only posts of this series.
 	Series *openapi_types.UUID `form:"series,omitempty" json:"series,omitempty"`
+
+	// Label Only posts with this label or of this campaign.
+	Label *openapi_types.UUID `form:"label,omitempty" json:"label,omitempty"`
+
+	// Q Only posts with these words in the text, in a version for an account, or in the name of one of their accounts. Case and accents don't matter.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Order Latest scheduled time first, or earliest.
 	Order *ListPostsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
@@ -5840,6 +5909,12 @@ type PreviewSelectorsJSONRequestBody = SelectorPreviewRequest
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
 type ExportWARCJSONRequestBody = NewExport
 
+// CreateLabelJSONRequestBody defines body for CreateLabel for application/json ContentType.
+type CreateLabelJSONRequestBody = NewLabel
+
+// UpdateLabelJSONRequestBody defines body for UpdateLabel for application/json ContentType.
+type UpdateLabelJSONRequestBody = LabelEdit
+
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
 type CreateLinkJSONRequestBody = NewLink
 
@@ -5866,6 +5941,9 @@ type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
 type CreatePostJSONRequestBody = NewPost
+
+// LabelPostsJSONRequestBody defines body for LabelPosts for application/json ContentType.
+type LabelPostsJSONRequestBody = LabelChange
 
 // PreviewPostJSONRequestBody defines body for PreviewPost for application/json ContentType.
 type PreviewPostJSONRequestBody = PreviewedPost
@@ -6493,6 +6571,44 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/feeds/{id}/{format} (the `GetFeed` operationId).
 	GetFeed(ctx context.Context, id openapi_types.UUID, format GetFeedParamsFormat, params *GetFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLabels Lists labels and campaigns.
+	//
+	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+	ListLabels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateLabelWithBody Creates a label or a campaign.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+	CreateLabelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateLabel Creates a label or a campaign.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+	CreateLabel(ctx context.Context, body CreateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteLabel Deletes a label and removes it from its posts.
+	//
+	// Corresponds with DELETE /api/v1/labels/{id} (the `DeleteLabel` operationId).
+	DeleteLabel(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateLabelWithBody Renames or recolors a label.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+	UpdateLabelWithBody(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateLabel Renames or recolors a label.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+	UpdateLabel(ctx context.Context, id LabelID, body UpdateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetLinkCard Returns what networks show of a linked page.
 	//
 	// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
@@ -6778,6 +6894,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/posts/export (the `ExportPosts` operationId).
 	ExportPosts(ctx context.Context, params *ExportPostsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LabelPostsWithBody Adds labels to posts and removes others.
+	//
+	// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+	LabelPostsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LabelPosts Adds labels to posts and removes others.
+	//
+	// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+	LabelPosts(ctx context.Context, body LabelPostsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewPostWithBody Previews a post without storing it.
 	//
@@ -8752,6 +8886,104 @@ func (c *Client) GetFeed(ctx context.Context, id openapi_types.UUID, format GetF
 	return c.Client.Do(req)
 }
 
+// ListLabels Lists labels and campaigns.
+//
+// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+func (c *Client) ListLabels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLabelsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateLabelWithBody Creates a label or a campaign.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+func (c *Client) CreateLabelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLabelRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateLabel Creates a label or a campaign.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+func (c *Client) CreateLabel(ctx context.Context, body CreateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLabelRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteLabel Deletes a label and removes it from its posts.
+//
+// Corresponds with DELETE /api/v1/labels/{id} (the `DeleteLabel` operationId).
+func (c *Client) DeleteLabel(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteLabelRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateLabelWithBody Renames or recolors a label.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+func (c *Client) UpdateLabelWithBody(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateLabelRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateLabel Renames or recolors a label.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+func (c *Client) UpdateLabel(ctx context.Context, id LabelID, body UpdateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateLabelRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetLinkCard Returns what networks show of a linked page.
 //
 // The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
@@ -9388,6 +9620,44 @@ func (c *Client) CreatePost(ctx context.Context, params *CreatePostParams, body 
 // Corresponds with GET /api/v1/posts/export (the `ExportPosts` operationId).
 func (c *Client) ExportPosts(ctx context.Context, params *ExportPostsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExportPostsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LabelPostsWithBody Adds labels to posts and removes others.
+//
+// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+func (c *Client) LabelPostsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLabelPostsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LabelPosts Adds labels to posts and removes others.
+//
+// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+func (c *Client) LabelPosts(ctx context.Context, body LabelPostsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLabelPostsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13799,6 +14069,154 @@ func NewGetFeedRequest(server string, id openapi_types.UUID, format GetFeedParam
 	return req, nil
 }
 
+// NewListLabelsRequest constructs an http.Request for the ListLabels method
+func NewListLabelsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/labels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateLabelRequest calls the generic CreateLabel builder with application/json body
+func NewCreateLabelRequest(server string, body CreateLabelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateLabelRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateLabelRequestWithBody constructs an http.Request for the CreateLabel method, with any body, and a specified content type
+func NewCreateLabelRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/labels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteLabelRequest constructs an http.Request for the DeleteLabel method
+func NewDeleteLabelRequest(server string, id LabelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/labels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateLabelRequest calls the generic UpdateLabel builder with application/json body
+func NewUpdateLabelRequest(server string, id LabelID, body UpdateLabelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateLabelRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateLabelRequestWithBody constructs an http.Request for the UpdateLabel method, with any body, and a specified content type
+func NewUpdateLabelRequestWithBody(server string, id LabelID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/labels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetLinkCardRequest constructs an http.Request for the GetLinkCard method
 func NewGetLinkCardRequest(server string, params *GetLinkCardParams) (*http.Request, error) {
 	var err error
@@ -15103,6 +15521,30 @@ func NewListPostsRequest(server string, params *ListPostsParams) (*http.Request,
 
 		}
 
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Order != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -15306,6 +15748,46 @@ func NewExportPostsRequest(server string, params *ExportPostsParams) (*http.Requ
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewLabelPostsRequest calls the generic LabelPosts builder with application/json body
+func NewLabelPostsRequest(server string, body LabelPostsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLabelPostsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewLabelPostsRequestWithBody constructs an http.Request for the LabelPosts method, with any body, and a specified content type
+func NewLabelPostsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/labels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -20420,6 +20902,48 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/feeds/{id}/{format} (the `GetFeed` operationId).
 	GetFeedWithResponse(ctx context.Context, id openapi_types.UUID, format GetFeedParamsFormat, params *GetFeedParams, reqEditors ...RequestEditorFn) (*GetFeedResponse, error)
 
+	// ListLabelsWithResponse Lists labels and campaigns.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+	ListLabelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLabelsResponse, error)
+
+	// CreateLabelWithBodyWithResponse Creates a label or a campaign.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+	CreateLabelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLabelResponse, error)
+
+	// CreateLabelWithResponse Creates a label or a campaign.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+	CreateLabelWithResponse(ctx context.Context, body CreateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLabelResponse, error)
+
+	// DeleteLabelWithResponse Deletes a label and removes it from its posts.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/labels/{id} (the `DeleteLabel` operationId).
+	DeleteLabelWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteLabelResponse, error)
+
+	// UpdateLabelWithBodyWithResponse Renames or recolors a label.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+	UpdateLabelWithBodyWithResponse(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateLabelResponse, error)
+
+	// UpdateLabelWithResponse Renames or recolors a label.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+	UpdateLabelWithResponse(ctx context.Context, id LabelID, body UpdateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLabelResponse, error)
+
 	// GetLinkCardWithResponse Returns what networks show of a linked page.
 	//
 	// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
@@ -20743,6 +21267,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/posts/export (the `ExportPosts` operationId).
 	ExportPostsWithResponse(ctx context.Context, params *ExportPostsParams, reqEditors ...RequestEditorFn) (*ExportPostsResponse, error)
+
+	// LabelPostsWithBodyWithResponse Adds labels to posts and removes others.
+	//
+	// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+	LabelPostsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LabelPostsResponse, error)
+
+	// LabelPostsWithResponse Adds labels to posts and removes others.
+	//
+	// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+	LabelPostsWithResponse(ctx context.Context, body LabelPostsJSONRequestBody, reqEditors ...RequestEditorFn) (*LabelPostsResponse, error)
 
 	// PreviewPostWithBodyWithResponse Previews a post without storing it.
 	//
@@ -24460,6 +25002,223 @@ func (r GetFeedResponse) ContentType() string {
 	return ""
 }
 
+// ListLabelsResponseDefaultHeaders the declared response headers of an HTTP default response for ListLabels
+type ListLabelsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListLabelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Labels []Label `json:"labels"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListLabelsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLabelsResponse) GetJSON200() *struct {
+	Labels []Label `json:"labels"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLabelsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLabelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLabelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLabelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateLabelResponseDefaultHeaders the declared response headers of an HTTP default response for CreateLabel
+type CreateLabelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateLabelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Label
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateLabelResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateLabelResponse) GetJSON201() *Label {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateLabelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateLabelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateLabelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateLabelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateLabelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteLabelResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteLabel
+type DeleteLabelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteLabelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteLabelResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteLabelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteLabelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteLabelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteLabelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteLabelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateLabelResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateLabel
+type UpdateLabelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateLabelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Label
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateLabelResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateLabelResponse) GetJSON200() *Label {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateLabelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateLabelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateLabelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateLabelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateLabelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetLinkCardResponseDefaultHeaders the declared response headers of an HTTP default response for GetLinkCard
 type GetLinkCardResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -26043,6 +26802,65 @@ func (r ExportPostsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExportPostsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// LabelPostsResponseDefaultHeaders the declared response headers of an HTTP default response for LabelPosts
+type LabelPostsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type LabelPostsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Changed []openapi_types.UUID `json:"changed"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *LabelPostsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LabelPostsResponse) GetJSON200() *struct {
+	Changed []openapi_types.UUID `json:"changed"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r LabelPostsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LabelPostsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LabelPostsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LabelPostsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LabelPostsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -32166,6 +32984,84 @@ func (c *ClientWithResponses) GetFeedWithResponse(ctx context.Context, id openap
 	return ParseGetFeedResponse(rsp)
 }
 
+// ListLabelsWithResponse Lists labels and campaigns.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+func (c *ClientWithResponses) ListLabelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLabelsResponse, error) {
+	rsp, err := c.ListLabels(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLabelsResponse(rsp)
+}
+
+// CreateLabelWithBodyWithResponse Creates a label or a campaign.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+func (c *ClientWithResponses) CreateLabelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLabelResponse, error) {
+	rsp, err := c.CreateLabelWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLabelResponse(rsp)
+}
+
+// CreateLabelWithResponse Creates a label or a campaign.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/labels (the `CreateLabel` operationId).
+func (c *ClientWithResponses) CreateLabelWithResponse(ctx context.Context, body CreateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLabelResponse, error) {
+	rsp, err := c.CreateLabel(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLabelResponse(rsp)
+}
+
+// DeleteLabelWithResponse Deletes a label and removes it from its posts.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/labels/{id} (the `DeleteLabel` operationId).
+func (c *ClientWithResponses) DeleteLabelWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteLabelResponse, error) {
+	rsp, err := c.DeleteLabel(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteLabelResponse(rsp)
+}
+
+// UpdateLabelWithBodyWithResponse Renames or recolors a label.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+func (c *ClientWithResponses) UpdateLabelWithBodyWithResponse(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateLabelResponse, error) {
+	rsp, err := c.UpdateLabelWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateLabelResponse(rsp)
+}
+
+// UpdateLabelWithResponse Renames or recolors a label.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/labels/{id} (the `UpdateLabel` operationId).
+func (c *ClientWithResponses) UpdateLabelWithResponse(ctx context.Context, id LabelID, body UpdateLabelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLabelResponse, error) {
+	rsp, err := c.UpdateLabel(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateLabelResponse(rsp)
+}
+
 // GetLinkCardWithResponse Returns what networks show of a linked page.
 //
 // The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
@@ -32704,6 +33600,36 @@ func (c *ClientWithResponses) ExportPostsWithResponse(ctx context.Context, param
 		return nil, err
 	}
 	return ParseExportPostsResponse(rsp)
+}
+
+// LabelPostsWithBodyWithResponse Adds labels to posts and removes others.
+//
+// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+func (c *ClientWithResponses) LabelPostsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LabelPostsResponse, error) {
+	rsp, err := c.LabelPostsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLabelPostsResponse(rsp)
+}
+
+// LabelPostsWithResponse Adds labels to posts and removes others.
+//
+// Works in every state of a post. A campaign that is added replaces the post's other one. Posts of other workspaces are ignored.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/labels (the `LabelPosts` operationId).
+func (c *ClientWithResponses) LabelPostsWithResponse(ctx context.Context, body LabelPostsJSONRequestBody, reqEditors ...RequestEditorFn) (*LabelPostsResponse, error) {
+	rsp, err := c.LabelPosts(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLabelPostsResponse(rsp)
 }
 
 // PreviewPostWithBodyWithResponse Previews a post without storing it.
@@ -36716,6 +37642,188 @@ func ParseGetFeedResponse(rsp *http.Response) (*GetFeedResponse, error) {
 	return response, nil
 }
 
+// ParseListLabelsResponse parses an HTTP response from a ListLabelsWithResponse call
+func ParseListLabelsResponse(rsp *http.Response) (*ListLabelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLabelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Labels []Label `json:"labels"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListLabelsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateLabelResponse parses an HTTP response from a CreateLabelWithResponse call
+func ParseCreateLabelResponse(rsp *http.Response) (*CreateLabelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateLabelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Label
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateLabelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteLabelResponse parses an HTTP response from a DeleteLabelWithResponse call
+func ParseDeleteLabelResponse(rsp *http.Response) (*DeleteLabelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteLabelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteLabelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateLabelResponse parses an HTTP response from a UpdateLabelWithResponse call
+func ParseUpdateLabelResponse(rsp *http.Response) (*UpdateLabelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateLabelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Label
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers UpdateLabelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetLinkCardResponse parses an HTTP response from a GetLinkCardWithResponse call
 func ParseGetLinkCardResponse(rsp *http.Response) (*GetLinkCardResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -38133,6 +39241,54 @@ func ParseExportPostsResponse(rsp *http.Response) (*ExportPostsResponse, error) 
 		response.Headers200 = &headers
 	case true:
 		var headers ExportPostsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseLabelPostsResponse parses an HTTP response from a LabelPostsWithResponse call
+func ParseLabelPostsResponse(rsp *http.Response) (*LabelPostsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LabelPostsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Changed []openapi_types.UUID `json:"changed"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers LabelPostsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
