@@ -289,6 +289,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.HEAD(address, s.showPage)
 	}
 	s.loginRoutes(r)
+	s.sharedRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

@@ -89,6 +89,16 @@ func viewSchedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,
+	}, {
+		ID:            workflows.SendReportsSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.SendReportsSchedule,
+			Workflow:  workflows.SendReportsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
 	}}
 }
 

@@ -29,9 +29,10 @@ type Activities struct {
 	Library    *activities.Library
 	Archive    *activities.Archive
 	Tokens     *activities.Tokens
-	Views      *activities.Views  // nil: readers are not counted
-	Crawler    *CrawlActivities   // nil: the crawler is switched off
-	Search     *activities.Search // nil: there are no articles
+	Views      *activities.Views   // nil: readers are not counted
+	Reports    *activities.Reports // set together with Views
+	Crawler    *CrawlActivities    // nil: the crawler is switched off
+	Search     *activities.Search  // nil: there are no articles
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -120,6 +121,8 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 		posts.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
+		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
+		posts.RegisterActivityWithOptions(a.Reports, activity.RegisterOptions{})
 	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: maxDeliveries,
