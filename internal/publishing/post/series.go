@@ -47,8 +47,8 @@ type Occurrence struct {
 	IsUnmodified     bool   // nobody but its series changed it
 }
 
-// SeriesNote says why an occurrence is no post.
-type SeriesNote struct {
+// SeriesException says why an occurrence is no post.
+type SeriesException struct {
 	Occurrence string
 	Skipped    bool // otherwise missed
 	Reason     string
