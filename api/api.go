@@ -111,7 +111,7 @@ type PostReviewer interface {
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 }
 
-// DeadLetterHandler retries, discards and resolves what was not published.
+// DeadLetterHandler retries, discards and resolves dead letters.
 type DeadLetterHandler interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
