@@ -80,7 +80,7 @@ type EventStore interface {
 type SeriesStore interface {
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
-	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
+	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesException, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 }
 
