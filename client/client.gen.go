@@ -255,6 +255,30 @@ func (e DomainFetchErrorState) Valid() bool {
 	}
 }
 
+// Defines values for EmailStateStatus.
+const (
+	EmailStateStatusDead    EmailStateStatus = "dead"
+	EmailStateStatusPending EmailStateStatus = "pending"
+	EmailStateStatusSending EmailStateStatus = "sending"
+	EmailStateStatusSent    EmailStateStatus = "sent"
+)
+
+// Valid indicates whether the value is a known member of the EmailStateStatus enum.
+func (e EmailStateStatus) Valid() bool {
+	switch e {
+	case EmailStateStatusDead:
+		return true
+	case EmailStateStatusPending:
+		return true
+	case EmailStateStatusSending:
+		return true
+	case EmailStateStatusSent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportStatus.
 const (
 	ExportStatusDone    ExportStatus = "done"
@@ -1050,6 +1074,24 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
+// Defines values for SiteAlertKind.
+const (
+	Drop  SiteAlertKind = "drop"
+	Spike SiteAlertKind = "spike"
+)
+
+// Valid indicates whether the value is a known member of the SiteAlertKind enum.
+func (e SiteAlertKind) Valid() bool {
+	switch e {
+	case Drop:
+		return true
+	case Spike:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SiteReportGrain.
 const (
 	SiteReportGrainDays   SiteReportGrain = "days"
@@ -1065,6 +1107,45 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionKind.
+const (
+	SubscriptionKindAlerts  SubscriptionKind = "alerts"
+	SubscriptionKindMonthly SubscriptionKind = "monthly"
+	SubscriptionKindWeekly  SubscriptionKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionKind enum.
+func (e SubscriptionKind) Valid() bool {
+	switch e {
+	case SubscriptionKindAlerts:
+		return true
+	case SubscriptionKindMonthly:
+		return true
+	case SubscriptionKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionLanguage.
+const (
+	SubscriptionLanguageEn SubscriptionLanguage = "en"
+	SubscriptionLanguageVi SubscriptionLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionLanguage enum.
+func (e SubscriptionLanguage) Valid() bool {
+	switch e {
+	case SubscriptionLanguageEn:
+		return true
+	case SubscriptionLanguageVi:
 		return true
 	default:
 		return false
@@ -1278,6 +1359,8 @@ const (
 	PostRejected              WebhookType = "post.rejected"
 	PostSubmitted             WebhookType = "post.submitted"
 	PostUncertain             WebhookType = "post.uncertain"
+	SiteDrop                  WebhookType = "site.drop"
+	SiteSpike                 WebhookType = "site.spike"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1308,6 +1391,10 @@ func (e WebhookType) Valid() bool {
 	case PostSubmitted:
 		return true
 	case PostUncertain:
+		return true
+	case SiteDrop:
+		return true
+	case SiteSpike:
 		return true
 	default:
 		return false
@@ -1563,6 +1650,45 @@ func (e SiteReportParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for CreateSubscriptionJSONBodyKind.
+const (
+	CreateSubscriptionJSONBodyKindAlerts  CreateSubscriptionJSONBodyKind = "alerts"
+	CreateSubscriptionJSONBodyKindMonthly CreateSubscriptionJSONBodyKind = "monthly"
+	CreateSubscriptionJSONBodyKindWeekly  CreateSubscriptionJSONBodyKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyKind enum.
+func (e CreateSubscriptionJSONBodyKind) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyKindAlerts:
+		return true
+	case CreateSubscriptionJSONBodyKindMonthly:
+		return true
+	case CreateSubscriptionJSONBodyKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateSubscriptionJSONBodyLanguage.
+const (
+	CreateSubscriptionJSONBodyLanguageEn CreateSubscriptionJSONBodyLanguage = "en"
+	CreateSubscriptionJSONBodyLanguageVi CreateSubscriptionJSONBodyLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyLanguage enum.
+func (e CreateSubscriptionJSONBodyLanguage) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyLanguageEn:
+		return true
+	case CreateSubscriptionJSONBodyLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TrendingParamsWindow.
 const (
 	TrendingParamsWindowDay  TrendingParamsWindow = "day"
@@ -1739,6 +1865,19 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// AlertRule defines model for AlertRule.
+type AlertRule struct {
+	// DropShare A drop has at most this share of the usual views.
+	DropShare float64 `json:"drop_share"`
+	Enabled   bool    `json:"enabled"`
+
+	// MinViews Fewer views are never a spike, and fewer usual views never a drop.
+	MinViews int64 `json:"min_views"`
+
+	// SpikeFactor A spike has at least so many times the usual views.
+	SpikeFactor float64 `json:"spike_factor"`
 }
 
 // Approval Absent if the post was never submitted.
@@ -2365,6 +2504,19 @@ type DraftTime struct {
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
+
+// EmailState defines model for EmailState.
+type EmailState struct {
+	CreatedAt time.Time  `json:"created_at"`
+	Error     *string    `json:"error,omitempty"`
+	SentAt    *time.Time `json:"sent_at,omitempty"`
+
+	// Status `dead`: it was not sent, or may have been; see error.
+	Status EmailStateStatus `json:"status"`
+}
+
+// EmailStateStatus `dead`: it was not sent, or may have been; see error.
+type EmailStateStatus string
 
 // Engagement defines model for Engagement.
 type Engagement struct {
@@ -3433,6 +3585,50 @@ type PathMatches struct {
 	Variant string   `json:"variant"`
 }
 
+// PlausibleQuery defines model for PlausibleQuery.
+type PlausibleQuery struct {
+	// DateRange A name such as 7d, or two dates.
+	DateRange  interface{}    `json:"date_range"`
+	Dimensions *[]string      `json:"dimensions,omitempty"`
+	Filters    *[]interface{} `json:"filters,omitempty"`
+	Include    *struct {
+		Imports    *bool `json:"imports,omitempty"`
+		TimeLabels *bool `json:"time_labels,omitempty"`
+		TotalRows  *bool `json:"total_rows,omitempty"`
+	} `json:"include,omitempty"`
+	Metrics    []string    `json:"metrics"`
+	OrderBy    *[][]string `json:"order_by,omitempty"`
+	Pagination *struct {
+		Limit  *int `json:"limit,omitempty"`
+		Offset *int `json:"offset,omitempty"`
+	} `json:"pagination,omitempty"`
+	SiteId string `json:"site_id"`
+}
+
+// PlausibleResult defines model for PlausibleResult.
+type PlausibleResult struct {
+	Meta map[string]interface{} `json:"meta"`
+
+	// Query The query as it was understood.
+	Query   map[string]interface{} `json:"query"`
+	Results []struct {
+		Dimensions []string  `json:"dimensions"`
+		Metrics    []float64 `json:"metrics"`
+	} `json:"results"`
+}
+
+// PlausibleRows defines model for PlausibleRows.
+type PlausibleRows struct {
+	Results []map[string]interface{} `json:"results"`
+}
+
+// PlausibleValue defines model for PlausibleValue.
+type PlausibleValue struct {
+	// Change In percent; of bounce_rate in percentage points.
+	Change *float64 `json:"change,omitempty"`
+	Value  float64  `json:"value"`
+}
+
 // Post defines model for Post.
 type Post struct {
 	// Approval Absent if the post was never submitted.
@@ -4299,6 +4495,20 @@ type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
 }
 
+// SharedLink defines model for SharedLink.
+type SharedLink struct {
+	CreatedAt    time.Time          `json:"created_at"`
+	EmbedOrigins []string           `json:"embed_origins"`
+	ExpiresAt    *time.Time         `json:"expires_at,omitempty"`
+	Filter       *string            `json:"filter,omitempty"`
+	HasPassword  bool               `json:"has_password"`
+	Id           openapi_types.UUID `json:"id"`
+	Name         string             `json:"name"`
+
+	// Url Only in the response to its creation.
+	Url *string `json:"url,omitempty"`
+}
+
 // SimilarArticle defines model for SimilarArticle.
 type SimilarArticle struct {
 	Article ArticleSummary `json:"article"`
@@ -4338,6 +4548,23 @@ type Site struct {
 	// WriteKey Public.
 	WriteKey string `json:"write_key"`
 }
+
+// SiteAlert defines model for SiteAlert.
+type SiteAlert struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Hour When the hour began.
+	Hour time.Time          `json:"hour"`
+	Id   openapi_types.UUID `json:"id"`
+	Kind SiteAlertKind      `json:"kind"`
+
+	// Usual The median of the same hour of the previous four weeks.
+	Usual int64 `json:"usual"`
+	Views int64 `json:"views"`
+}
+
+// SiteAlertKind defines model for SiteAlert.Kind.
+type SiteAlertKind string
 
 // SiteList defines model for SiteList.
 type SiteList struct {
@@ -4396,6 +4623,22 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// Subscription defines model for Subscription.
+type Subscription struct {
+	CreatedAt time.Time            `json:"created_at"`
+	Email     string               `json:"email"`
+	Id        openapi_types.UUID   `json:"id"`
+	Kind      SubscriptionKind     `json:"kind"`
+	Language  SubscriptionLanguage `json:"language"`
+	LastEmail *EmailState          `json:"last_email,omitempty"`
+}
+
+// SubscriptionKind defines model for Subscription.Kind.
+type SubscriptionKind string
+
+// SubscriptionLanguage defines model for Subscription.Language.
+type SubscriptionLanguage string
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
@@ -4963,7 +5206,10 @@ type WebhookPayload struct {
 		// Field The field that is no longer found.
 		Field  *string `json:"field,omitempty"`
 		Handle *string `json:"handle,omitempty"`
-		LateMs *int64  `json:"late_ms,omitempty"`
+
+		// Hour When the hour with an unusual number of views began.
+		Hour   *time.Time `json:"hour,omitempty"`
+		LateMs *int64     `json:"late_ms,omitempty"`
 
 		// LearnError Why no better selectors were learned.
 		LearnError *string `json:"learn_error,omitempty"`
@@ -4981,13 +5227,22 @@ type WebhookPayload struct {
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
 		SentAt        *time.Time          `json:"sent_at,omitempty"`
-		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
+
+		// SiteId Of `site.spike` and `site.drop`.
+		SiteId   *openapi_types.UUID `json:"site_id,omitempty"`
+		TargetId *openapi_types.UUID `json:"target_id,omitempty"`
 
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
 
+		// Usual Usual views: the median of the same hour of the previous four weeks.
+		Usual *int64 `json:"usual,omitempty"`
+
 		// Version The active version of the selectors. 0: none.
 		Version *int `json:"version,omitempty"`
+
+		// Views Views of this hour.
+		Views *int64 `json:"views,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -5150,6 +5405,21 @@ type Page = string
 // Pages defines model for Pages.
 type Pages = []string
 
+// PlausibleDate defines model for PlausibleDate.
+type PlausibleDate = string
+
+// PlausibleFilters defines model for PlausibleFilters.
+type PlausibleFilters = string
+
+// PlausibleMetrics defines model for PlausibleMetrics.
+type PlausibleMetrics = string
+
+// PlausiblePeriod defines model for PlausiblePeriod.
+type PlausiblePeriod = string
+
+// PlausibleSite defines model for PlausibleSite.
+type PlausibleSite = string
+
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
@@ -5161,6 +5431,9 @@ type SeriesID = openapi_types.UUID
 
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
+
+// SubscriptionID defines model for SubscriptionID.
+type SubscriptionID = openapi_types.UUID
 
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
@@ -5188,6 +5461,17 @@ type OccurrenceName struct {
 
 // Targets defines model for Targets.
 type Targets = TargetChoice
+
+// SendPlausibleEventJSONBody defines parameters for SendPlausibleEvent.
+type SendPlausibleEventJSONBody struct {
+	Domain   *string `json:"domain,omitempty"`
+	Name     *string `json:"name,omitempty"`
+	Referrer *string `json:"referrer,omitempty"`
+	Url      *string `json:"url,omitempty"`
+}
+
+// SendPlausibleEventTextBody defines parameters for SendPlausibleEvent.
+type SendPlausibleEventTextBody = string
 
 // SchedulePostParams defines parameters for SchedulePost.
 type SchedulePostParams struct {
@@ -5810,6 +6094,104 @@ type SiteReportParamsCompare string
 // SiteReportParamsFormat defines parameters for SiteReport.
 type SiteReportParamsFormat string
 
+// CreateSharedLinkJSONBody defines parameters for CreateSharedLink.
+type CreateSharedLinkJSONBody struct {
+	// EmbedOrigins Origins whose pages may embed the report, such as https://news.example.
+	EmbedOrigins *[]string  `json:"embed_origins,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+
+	// Filter A fixed filter of the report.
+	Filter *string `json:"filter,omitempty"`
+	Name   string  `json:"name"`
+
+	// Password Not for embedded reports.
+	Password *string `json:"password,omitempty"`
+}
+
+// CreateSubscriptionJSONBody defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBody struct {
+	Email    string                              `json:"email"`
+	Kind     CreateSubscriptionJSONBodyKind      `json:"kind"`
+	Language *CreateSubscriptionJSONBodyLanguage `json:"language,omitempty"`
+}
+
+// CreateSubscriptionJSONBodyKind defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyKind string
+
+// CreateSubscriptionJSONBodyLanguage defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyLanguage string
+
+// PlausibleAggregateParams defines parameters for PlausibleAggregate.
+type PlausibleAggregateParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Compare `previous_period` adds the change in percent.
+	Compare *string `form:"compare,omitempty" json:"compare,omitempty"`
+}
+
+// PlausibleBreakdownParams defines parameters for PlausibleBreakdown.
+type PlausibleBreakdownParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Property Such as event:page or visit:source.
+	Property string `form:"property" json:"property"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+	Limit   *int              `form:"limit,omitempty" json:"limit,omitempty"`
+	Page    *int              `form:"page,omitempty" json:"page,omitempty"`
+}
+
+// PlausibleRealtimeParams defines parameters for PlausibleRealtime.
+type PlausibleRealtimeParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+}
+
+// PlausibleTimeseriesParams defines parameters for PlausibleTimeseries.
+type PlausibleTimeseriesParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Interval date or month.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -5863,6 +6245,12 @@ type CreateWorkspaceParams struct {
 	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// SendPlausibleEventJSONRequestBody defines body for SendPlausibleEvent for application/json ContentType.
+type SendPlausibleEventJSONRequestBody SendPlausibleEventJSONBody
+
+// SendPlausibleEventTextRequestBody defines body for SendPlausibleEvent for text/plain ContentType.
+type SendPlausibleEventTextRequestBody = SendPlausibleEventTextBody
 
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
 type SchedulePostJSONRequestBody = NewPost
@@ -6002,6 +6390,15 @@ type CreateSiteJSONRequestBody = NewSite
 // UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
 type UpdateSiteJSONRequestBody = SiteUpdate
 
+// SetAlertRuleJSONRequestBody defines body for SetAlertRule for application/json ContentType.
+type SetAlertRuleJSONRequestBody = AlertRule
+
+// CreateSharedLinkJSONRequestBody defines body for CreateSharedLink for application/json ContentType.
+type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
+
+// CreateSubscriptionJSONRequestBody defines body for CreateSubscription for application/json ContentType.
+type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
 
@@ -6019,6 +6416,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = NewWorkspace
+
+// PlausibleQueryJSONRequestBody defines body for PlausibleQuery for application/json ContentType.
+type PlausibleQueryJSONRequestBody = PlausibleQuery
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -6093,6 +6493,39 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 
 // The interface specification for the client above.
 type ClientInterface interface {
+
+	// SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEventWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEvent(ctx context.Context, body SendPlausibleEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes a body of the `text/plain` content type.
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEventWithTextBody(ctx context.Context, body SendPlausibleEventTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SchedulePostWithBody Schedules a post (the short form of POST /api/v1/posts).
 	//
@@ -6561,7 +6994,8 @@ type ClientInterface interface {
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`).
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 	WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7434,6 +7868,36 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/sites/{id} (the `UpdateSite` operationId).
 	UpdateSite(ctx context.Context, id SiteID, body UpdateSiteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetAlertRule Returns when the views of an hour are unusual.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/alert-rule (the `GetAlertRule` operationId).
+	GetAlertRule(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetAlertRuleWithBody Changes when the views of an hour are unusual.
+	//
+	// The last complete hour is compared with the median of the same hour of the previous four
+	// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+	SetAlertRuleWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetAlertRule Changes when the views of an hour are unusual.
+	//
+	// The last complete hour is compared with the median of the same hour of the previous four
+	// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+	SetAlertRule(ctx context.Context, id SiteID, body SetAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
+	ListSiteAlerts(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	//
 	// Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -7501,6 +7965,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/sites/{id}/rotate-secret (the `RotateSiteSecret` operationId).
 	RotateSiteSecret(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSharedLinks Lists the shared links of a site, the oldest first.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/shared-links (the `ListSharedLinks` operationId).
+	ListSharedLinks(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSharedLinkWithBody Creates a link that shows the site's report to people without a login.
+	//
+	// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+	CreateSharedLinkWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSharedLink Creates a link that shows the site's report to people without a login.
+	//
+	// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+	CreateSharedLink(ctx context.Context, id SiteID, body CreateSharedLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/shared-links/{link} (the `DeleteSharedLink` operationId).
+	DeleteSharedLink(ctx context.Context, id SiteID, link openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/subscriptions (the `ListSubscriptions` operationId).
+	ListSubscriptions(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSubscriptionWithBody Adds a recipient of reports or alerts.
+	//
+	// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+	// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+	// recipients.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+	CreateSubscriptionWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSubscription Adds a recipient of reports or alerts.
+	//
+	// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+	// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+	// recipients.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+	CreateSubscription(ctx context.Context, id SiteID, body CreateSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/subscriptions/{subscription} (the `DeleteSubscription` operationId).
+	DeleteSubscription(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendEmail Sends the last email of a recipient again if it is dead.
+	//
+	// If the process or the connection ended while it was sent, the recipient may get it twice.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
+	ResendEmail(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlausibleAggregate Plausible's Stats API v1: returns totals.
+	//
+	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
+	PlausibleAggregate(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+	//
+	// Corresponds with GET /api/v1/stats/breakdown (the `PlausibleBreakdown` operationId).
+	PlausibleBreakdown(ctx context.Context, params *PlausibleBreakdownParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+	//
+	// Corresponds with GET /api/v1/stats/realtime/visitors (the `PlausibleRealtime` operationId).
+	PlausibleRealtime(ctx context.Context, params *PlausibleRealtimeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+	//
+	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
+	PlausibleTimeseries(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	//
@@ -7750,6 +8303,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/workspaces (the `CreateWorkspace` operationId).
 	CreateWorkspace(ctx context.Context, params *CreateWorkspaceParams, body CreateWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PlausibleQueryWithBody Plausible's Stats API v2: answers a query.
+	//
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+	PlausibleQueryWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlausibleQuery Plausible's Stats API v2: answers a query.
+	//
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+	PlausibleQuery(ctx context.Context, body PlausibleQueryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// FollowLink Redirects a reader to a link's target and counts the click.
 	//
 	// The target comes only from the stored link, never from the request. Link previews of
@@ -7767,6 +8338,69 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /readyz (the `Ready` operationId).
 	Ready(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *Client) SendPlausibleEventWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendPlausibleEventRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *Client) SendPlausibleEvent(ctx context.Context, body SendPlausibleEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendPlausibleEventRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes a body of the `text/plain` content type.
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *Client) SendPlausibleEventWithTextBody(ctx context.Context, body SendPlausibleEventTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendPlausibleEventRequestWithTextBody(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // SchedulePostWithBody Schedules a post (the short form of POST /api/v1/posts).
@@ -8856,7 +9490,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`).
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 func (c *Client) WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10899,6 +11534,76 @@ func (c *Client) UpdateSite(ctx context.Context, id SiteID, body UpdateSiteJSONR
 	return c.Client.Do(req)
 }
 
+// GetAlertRule Returns when the views of an hour are unusual.
+//
+// Corresponds with GET /api/v1/sites/{id}/alert-rule (the `GetAlertRule` operationId).
+func (c *Client) GetAlertRule(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAlertRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetAlertRuleWithBody Changes when the views of an hour are unusual.
+//
+// The last complete hour is compared with the median of the same hour of the previous four
+// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+func (c *Client) SetAlertRuleWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetAlertRuleRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetAlertRule Changes when the views of an hour are unusual.
+//
+// The last complete hour is compared with the median of the same hour of the previous four
+// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+func (c *Client) SetAlertRule(ctx context.Context, id SiteID, body SetAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetAlertRuleRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+//
+// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
+func (c *Client) ListSiteAlerts(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSiteAlertsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 //
 // Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -11057,6 +11762,225 @@ func (c *Client) SiteReport(ctx context.Context, id CountedSite, params *SiteRep
 // Corresponds with POST /api/v1/sites/{id}/rotate-secret (the `RotateSiteSecret` operationId).
 func (c *Client) RotateSiteSecret(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateSiteSecretRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSharedLinks Lists the shared links of a site, the oldest first.
+//
+// Corresponds with GET /api/v1/sites/{id}/shared-links (the `ListSharedLinks` operationId).
+func (c *Client) ListSharedLinks(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSharedLinksRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSharedLinkWithBody Creates a link that shows the site's report to people without a login.
+//
+// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+func (c *Client) CreateSharedLinkWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSharedLinkRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSharedLink Creates a link that shows the site's report to people without a login.
+//
+// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+func (c *Client) CreateSharedLink(ctx context.Context, id SiteID, body CreateSharedLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSharedLinkRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+//
+// Corresponds with DELETE /api/v1/sites/{id}/shared-links/{link} (the `DeleteSharedLink` operationId).
+func (c *Client) DeleteSharedLink(ctx context.Context, id SiteID, link openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSharedLinkRequest(c.Server, id, link)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+//
+// Corresponds with GET /api/v1/sites/{id}/subscriptions (the `ListSubscriptions` operationId).
+func (c *Client) ListSubscriptions(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSubscriptionsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSubscriptionWithBody Adds a recipient of reports or alerts.
+//
+// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+// recipients.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+func (c *Client) CreateSubscriptionWithBody(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSubscriptionRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSubscription Adds a recipient of reports or alerts.
+//
+// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+// recipients.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+func (c *Client) CreateSubscription(ctx context.Context, id SiteID, body CreateSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSubscriptionRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+//
+// Corresponds with DELETE /api/v1/sites/{id}/subscriptions/{subscription} (the `DeleteSubscription` operationId).
+func (c *Client) DeleteSubscription(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSubscriptionRequest(c.Server, id, subscription)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendEmail Sends the last email of a recipient again if it is dead.
+//
+// If the process or the connection ended while it was sent, the recipient may get it twice.
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
+func (c *Client) ResendEmail(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendEmailRequest(c.Server, id, subscription)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlausibleAggregate Plausible's Stats API v1: returns totals.
+//
+// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
+func (c *Client) PlausibleAggregate(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleAggregateRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+//
+// Corresponds with GET /api/v1/stats/breakdown (the `PlausibleBreakdown` operationId).
+func (c *Client) PlausibleBreakdown(ctx context.Context, params *PlausibleBreakdownParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleBreakdownRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+//
+// Corresponds with GET /api/v1/stats/realtime/visitors (the `PlausibleRealtime` operationId).
+func (c *Client) PlausibleRealtime(ctx context.Context, params *PlausibleRealtimeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleRealtimeRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+//
+// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
+func (c *Client) PlausibleTimeseries(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleTimeseriesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11645,6 +12569,44 @@ func (c *Client) CreateWorkspace(ctx context.Context, params *CreateWorkspacePar
 	return c.Client.Do(req)
 }
 
+// PlausibleQueryWithBody Plausible's Stats API v2: answers a query.
+//
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+func (c *Client) PlausibleQueryWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleQueryRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlausibleQuery Plausible's Stats API v2: answers a query.
+//
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+func (c *Client) PlausibleQuery(ctx context.Context, body PlausibleQueryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlausibleQueryRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // FollowLink Redirects a reader to a link's target and counts the click.
 //
 // The target comes only from the stored link, never from the request. Link previews of
@@ -11691,6 +12653,57 @@ func (c *Client) Ready(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewSendPlausibleEventRequest calls the generic SendPlausibleEvent builder with application/json body
+func NewSendPlausibleEventRequest(server string, body SendPlausibleEventJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendPlausibleEventRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSendPlausibleEventRequestWithTextBody calls the generic SendPlausibleEvent builder with text/plain body
+func NewSendPlausibleEventRequestWithTextBody(server string, body SendPlausibleEventTextRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	if stringer, ok := interface{}(body).(fmt.Stringer); ok {
+		bodyReader = strings.NewReader(stringer.String())
+	} else {
+		bodyReader = strings.NewReader(fmt.Sprint(body))
+	}
+	return NewSendPlausibleEventRequestWithBody(server, "text/plain", bodyReader)
+}
+
+// NewSendPlausibleEventRequestWithBody constructs an http.Request for the SendPlausibleEvent method, with any body, and a specified content type
+func NewSendPlausibleEventRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/event")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
 }
 
 // NewSchedulePostRequest calls the generic SchedulePost builder with application/json body
@@ -18463,6 +19476,121 @@ func NewUpdateSiteRequestWithBody(server string, id SiteID, contentType string, 
 	return req, nil
 }
 
+// NewGetAlertRuleRequest constructs an http.Request for the GetAlertRule method
+func NewGetAlertRuleRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/alert-rule", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetAlertRuleRequest calls the generic SetAlertRule builder with application/json body
+func NewSetAlertRuleRequest(server string, id SiteID, body SetAlertRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetAlertRuleRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewSetAlertRuleRequestWithBody constructs an http.Request for the SetAlertRule method, with any body, and a specified content type
+func NewSetAlertRuleRequestWithBody(server string, id SiteID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/alert-rule", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListSiteAlertsRequest constructs an http.Request for the ListSiteAlerts method
+func NewListSiteAlertsRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/alerts", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewEngagementRequest constructs an http.Request for the Engagement method
 func NewEngagementRequest(server string, id CountedSite, params *EngagementParams) (*http.Request, error) {
 	var err error
@@ -19120,6 +20248,691 @@ func NewRotateSiteSecretRequest(server string, id SiteID) (*http.Request, error)
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSharedLinksRequest constructs an http.Request for the ListSharedLinks method
+func NewListSharedLinksRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/shared-links", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateSharedLinkRequest calls the generic CreateSharedLink builder with application/json body
+func NewCreateSharedLinkRequest(server string, id SiteID, body CreateSharedLinkJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSharedLinkRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewCreateSharedLinkRequestWithBody constructs an http.Request for the CreateSharedLink method, with any body, and a specified content type
+func NewCreateSharedLinkRequestWithBody(server string, id SiteID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/shared-links", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteSharedLinkRequest constructs an http.Request for the DeleteSharedLink method
+func NewDeleteSharedLinkRequest(server string, id SiteID, link openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "link", link, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/shared-links/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSubscriptionsRequest constructs an http.Request for the ListSubscriptions method
+func NewListSubscriptionsRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/subscriptions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateSubscriptionRequest calls the generic CreateSubscription builder with application/json body
+func NewCreateSubscriptionRequest(server string, id SiteID, body CreateSubscriptionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSubscriptionRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewCreateSubscriptionRequestWithBody constructs an http.Request for the CreateSubscription method, with any body, and a specified content type
+func NewCreateSubscriptionRequestWithBody(server string, id SiteID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/subscriptions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteSubscriptionRequest constructs an http.Request for the DeleteSubscription method
+func NewDeleteSubscriptionRequest(server string, id SiteID, subscription SubscriptionID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "subscription", subscription, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/subscriptions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResendEmailRequest constructs an http.Request for the ResendEmail method
+func NewResendEmailRequest(server string, id SiteID, subscription SubscriptionID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "subscription", subscription, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/subscriptions/%s/resend", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlausibleAggregateRequest constructs an http.Request for the PlausibleAggregate method
+func NewPlausibleAggregateRequest(server string, params *PlausibleAggregateParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/aggregate")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "site_id", params.SiteId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Period != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "period", *params.Period, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Date != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date", *params.Date, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metrics != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metrics", *params.Metrics, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Filters != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "filters", *params.Filters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Compare != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "compare", *params.Compare, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlausibleBreakdownRequest constructs an http.Request for the PlausibleBreakdown method
+func NewPlausibleBreakdownRequest(server string, params *PlausibleBreakdownParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/breakdown")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "site_id", params.SiteId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "property", params.Property, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Period != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "period", *params.Period, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Date != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date", *params.Date, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metrics != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metrics", *params.Metrics, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Filters != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "filters", *params.Filters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Page != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "page", *params.Page, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlausibleRealtimeRequest constructs an http.Request for the PlausibleRealtime method
+func NewPlausibleRealtimeRequest(server string, params *PlausibleRealtimeParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/realtime/visitors")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "site_id", params.SiteId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlausibleTimeseriesRequest constructs an http.Request for the PlausibleTimeseries method
+func NewPlausibleTimeseriesRequest(server string, params *PlausibleTimeseriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/timeseries")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "site_id", params.SiteId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Period != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "period", *params.Period, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Date != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date", *params.Date, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metrics != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metrics", *params.Metrics, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Filters != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "filters", *params.Filters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -20225,6 +22038,46 @@ func NewCreateWorkspaceRequestWithBody(server string, params *CreateWorkspacePar
 	return req, nil
 }
 
+// NewPlausibleQueryRequest calls the generic PlausibleQuery builder with application/json body
+func NewPlausibleQueryRequest(server string, body PlausibleQueryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlausibleQueryRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPlausibleQueryRequestWithBody constructs an http.Request for the PlausibleQuery method, with any body, and a specified content type
+func NewPlausibleQueryRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v2/query")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewFollowLinkRequest constructs an http.Request for the FollowLink method
 func NewFollowLinkRequest(server string, code LinkCode) (*http.Request, error) {
 	var err error
@@ -20356,6 +22209,39 @@ func WithBaseURL(baseURL string) ClientOption {
 
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
+
+	// SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEventWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error)
+
+	// SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEventWithResponse(ctx context.Context, body SendPlausibleEventJSONRequestBody, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error)
+
+	// SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+	//
+	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	//
+	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+	SendPlausibleEventWithTextBodyWithResponse(ctx context.Context, body SendPlausibleEventTextRequestBody, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error)
 
 	// SchedulePostWithBodyWithResponse Schedules a post (the short form of POST /api/v1/posts).
 	//
@@ -20888,7 +22774,8 @@ type ClientWithResponsesInterface interface {
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`).
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21873,6 +23760,40 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/sites/{id} (the `UpdateSite` operationId).
 	UpdateSiteWithResponse(ctx context.Context, id SiteID, body UpdateSiteJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSiteResponse, error)
 
+	// GetAlertRuleWithResponse Returns when the views of an hour are unusual.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/alert-rule (the `GetAlertRule` operationId).
+	GetAlertRuleWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*GetAlertRuleResponse, error)
+
+	// SetAlertRuleWithBodyWithResponse Changes when the views of an hour are unusual.
+	//
+	// The last complete hour is compared with the median of the same hour of the previous four
+	// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+	SetAlertRuleWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetAlertRuleResponse, error)
+
+	// SetAlertRuleWithResponse Changes when the views of an hour are unusual.
+	//
+	// The last complete hour is compared with the median of the same hour of the previous four
+	// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+	SetAlertRuleWithResponse(ctx context.Context, id SiteID, body SetAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetAlertRuleResponse, error)
+
+	// ListSiteAlertsWithResponse Lists the last 50 alerts of a site, the newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
+	ListSiteAlertsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSiteAlertsResponse, error)
+
 	// EngagementWithResponse Returns the engaged time and scroll depth of a page's or a site's views.
 	//
 	// Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -21960,6 +23881,113 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/sites/{id}/rotate-secret (the `RotateSiteSecret` operationId).
 	RotateSiteSecretWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*RotateSiteSecretResponse, error)
+
+	// ListSharedLinksWithResponse Lists the shared links of a site, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/shared-links (the `ListSharedLinks` operationId).
+	ListSharedLinksWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSharedLinksResponse, error)
+
+	// CreateSharedLinkWithBodyWithResponse Creates a link that shows the site's report to people without a login.
+	//
+	// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+	CreateSharedLinkWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSharedLinkResponse, error)
+
+	// CreateSharedLinkWithResponse Creates a link that shows the site's report to people without a login.
+	//
+	// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+	CreateSharedLinkWithResponse(ctx context.Context, id SiteID, body CreateSharedLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSharedLinkResponse, error)
+
+	// DeleteSharedLinkWithResponse Revokes a shared link. Its URL stops working immediately.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/shared-links/{link} (the `DeleteSharedLink` operationId).
+	DeleteSharedLinkWithResponse(ctx context.Context, id SiteID, link openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteSharedLinkResponse, error)
+
+	// ListSubscriptionsWithResponse Lists the recipients of emails about a site, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/subscriptions (the `ListSubscriptions` operationId).
+	ListSubscriptionsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSubscriptionsResponse, error)
+
+	// CreateSubscriptionWithBodyWithResponse Adds a recipient of reports or alerts.
+	//
+	// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+	// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+	// recipients.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+	CreateSubscriptionWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSubscriptionResponse, error)
+
+	// CreateSubscriptionWithResponse Adds a recipient of reports or alerts.
+	//
+	// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+	// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+	// recipients.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+	CreateSubscriptionWithResponse(ctx context.Context, id SiteID, body CreateSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSubscriptionResponse, error)
+
+	// DeleteSubscriptionWithResponse Removes a recipient with the emails that are not sent yet.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/subscriptions/{subscription} (the `DeleteSubscription` operationId).
+	DeleteSubscriptionWithResponse(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*DeleteSubscriptionResponse, error)
+
+	// ResendEmailWithResponse Sends the last email of a recipient again if it is dead.
+	//
+	// If the process or the connection ended while it was sent, the recipient may get it twice.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
+	ResendEmailWithResponse(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*ResendEmailResponse, error)
+
+	// PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
+	//
+	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
+	PlausibleAggregateWithResponse(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*PlausibleAggregateResponse, error)
+
+	// PlausibleBreakdownWithResponse Plausible's Stats API v1: returns totals by the values of a property.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/breakdown (the `PlausibleBreakdown` operationId).
+	PlausibleBreakdownWithResponse(ctx context.Context, params *PlausibleBreakdownParams, reqEditors ...RequestEditorFn) (*PlausibleBreakdownResponse, error)
+
+	// PlausibleRealtimeWithResponse Plausible's Stats API v1: returns how many views of a site are being read now.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/realtime/visitors (the `PlausibleRealtime` operationId).
+	PlausibleRealtimeWithResponse(ctx context.Context, params *PlausibleRealtimeParams, reqEditors ...RequestEditorFn) (*PlausibleRealtimeResponse, error)
+
+	// PlausibleTimeseriesWithResponse Plausible's Stats API v1: returns totals by day or month.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
+	PlausibleTimeseriesWithResponse(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*PlausibleTimeseriesResponse, error)
 
 	// GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
 	//
@@ -22249,6 +24277,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/workspaces (the `CreateWorkspace` operationId).
 	CreateWorkspaceWithResponse(ctx context.Context, params *CreateWorkspaceParams, body CreateWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWorkspaceResponse, error)
 
+	// PlausibleQueryWithBodyWithResponse Plausible's Stats API v2: answers a query.
+	//
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+	PlausibleQueryWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlausibleQueryResponse, error)
+
+	// PlausibleQueryWithResponse Plausible's Stats API v2: answers a query.
+	//
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+	PlausibleQueryWithResponse(ctx context.Context, body PlausibleQueryJSONRequestBody, reqEditors ...RequestEditorFn) (*PlausibleQueryResponse, error)
+
 	// FollowLinkWithResponse Redirects a reader to a link's target and counts the click.
 	//
 	// The target comes only from the stored link, never from the request. Link previews of
@@ -22272,6 +24318,61 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /readyz (the `Ready` operationId).
 	ReadyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyResponse, error)
+}
+
+// SendPlausibleEventResponse202Headers the declared response headers of an HTTP 202 response for SendPlausibleEvent
+type SendPlausibleEventResponse202Headers struct {
+	XPlausibleDropped *string
+}
+
+// SendPlausibleEventResponseDefaultHeaders the declared response headers of an HTTP default response for SendPlausibleEvent
+type SendPlausibleEventResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type SendPlausibleEventResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *SendPlausibleEventResponse202Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SendPlausibleEventResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SendPlausibleEventResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendPlausibleEventResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendPlausibleEventResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendPlausibleEventResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendPlausibleEventResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 // SchedulePostResponse201Headers the declared response headers of an HTTP 201 response for SchedulePost
@@ -29878,6 +31979,175 @@ func (r UpdateSiteResponse) ContentType() string {
 	return ""
 }
 
+// GetAlertRuleResponseDefaultHeaders the declared response headers of an HTTP default response for GetAlertRule
+type GetAlertRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetAlertRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AlertRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAlertRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAlertRuleResponse) GetJSON200() *AlertRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAlertRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAlertRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAlertRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAlertRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAlertRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SetAlertRuleResponseDefaultHeaders the declared response headers of an HTTP default response for SetAlertRule
+type SetAlertRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type SetAlertRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AlertRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SetAlertRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetAlertRuleResponse) GetJSON200() *AlertRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetAlertRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetAlertRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetAlertRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetAlertRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetAlertRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSiteAlertsResponseDefaultHeaders the declared response headers of an HTTP default response for ListSiteAlerts
+type ListSiteAlertsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListSiteAlertsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Alerts []SiteAlert `json:"alerts"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSiteAlertsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSiteAlertsResponse) GetJSON200() *struct {
+	Alerts []SiteAlert `json:"alerts"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSiteAlertsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSiteAlertsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSiteAlertsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSiteAlertsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSiteAlertsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // EngagementResponseDefaultHeaders the declared response headers of an HTTP default response for Engagement
 type EngagementResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -30422,6 +32692,606 @@ func (r RotateSiteSecretResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RotateSiteSecretResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSharedLinksResponseDefaultHeaders the declared response headers of an HTTP default response for ListSharedLinks
+type ListSharedLinksResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListSharedLinksResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		SharedLinks []SharedLink `json:"shared_links"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSharedLinksResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSharedLinksResponse) GetJSON200() *struct {
+	SharedLinks []SharedLink `json:"shared_links"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSharedLinksResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSharedLinksResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSharedLinksResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSharedLinksResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSharedLinksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateSharedLinkResponseDefaultHeaders the declared response headers of an HTTP default response for CreateSharedLink
+type CreateSharedLinkResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateSharedLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *SharedLink
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateSharedLinkResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateSharedLinkResponse) GetJSON201() *SharedLink {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateSharedLinkResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateSharedLinkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateSharedLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateSharedLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateSharedLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteSharedLinkResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteSharedLink
+type DeleteSharedLinkResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteSharedLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteSharedLinkResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteSharedLinkResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteSharedLinkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteSharedLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteSharedLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteSharedLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSubscriptionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListSubscriptions
+type ListSubscriptionsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListSubscriptionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// CanSendEmail Whether an SMTP server is configured.
+		CanSendEmail  bool           `json:"can_send_email"`
+		Subscriptions []Subscription `json:"subscriptions"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSubscriptionsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSubscriptionsResponse) GetJSON200() *struct {
+	// CanSendEmail Whether an SMTP server is configured.
+	CanSendEmail  bool           `json:"can_send_email"`
+	Subscriptions []Subscription `json:"subscriptions"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSubscriptionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSubscriptionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSubscriptionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSubscriptionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSubscriptionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateSubscriptionResponseDefaultHeaders the declared response headers of an HTTP default response for CreateSubscription
+type CreateSubscriptionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateSubscriptionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Subscription
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateSubscriptionResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateSubscriptionResponse) GetJSON201() *Subscription {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateSubscriptionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateSubscriptionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateSubscriptionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateSubscriptionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateSubscriptionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteSubscriptionResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteSubscription
+type DeleteSubscriptionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteSubscriptionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteSubscriptionResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteSubscriptionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteSubscriptionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteSubscriptionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteSubscriptionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteSubscriptionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResendEmailResponseDefaultHeaders the declared response headers of an HTTP default response for ResendEmail
+type ResendEmailResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResendEmailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResendEmailResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResendEmailResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResendEmailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResendEmailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResendEmailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResendEmailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PlausibleAggregateResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleAggregate
+type PlausibleAggregateResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PlausibleAggregateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Results map[string]PlausibleValue `json:"results"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PlausibleAggregateResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlausibleAggregateResponse) GetJSON200() *struct {
+	Results map[string]PlausibleValue `json:"results"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlausibleAggregateResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlausibleAggregateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlausibleAggregateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlausibleAggregateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlausibleAggregateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PlausibleBreakdownResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleBreakdown
+type PlausibleBreakdownResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PlausibleBreakdownResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlausibleRows
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PlausibleBreakdownResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlausibleBreakdownResponse) GetJSON200() *PlausibleRows {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlausibleBreakdownResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlausibleBreakdownResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlausibleBreakdownResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlausibleBreakdownResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlausibleBreakdownResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PlausibleRealtimeResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleRealtime
+type PlausibleRealtimeResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PlausibleRealtimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *int64
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PlausibleRealtimeResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlausibleRealtimeResponse) GetJSON200() *int64 {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlausibleRealtimeResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlausibleRealtimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlausibleRealtimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlausibleRealtimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlausibleRealtimeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PlausibleTimeseriesResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleTimeseries
+type PlausibleTimeseriesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PlausibleTimeseriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlausibleRows
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PlausibleTimeseriesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlausibleTimeseriesResponse) GetJSON200() *PlausibleRows {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlausibleTimeseriesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlausibleTimeseriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlausibleTimeseriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlausibleTimeseriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlausibleTimeseriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -31925,6 +34795,61 @@ func (r CreateWorkspaceResponse) ContentType() string {
 	return ""
 }
 
+// PlausibleQueryResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleQuery
+type PlausibleQueryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PlausibleQueryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlausibleResult
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PlausibleQueryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlausibleQueryResponse) GetJSON200() *PlausibleResult {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlausibleQueryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlausibleQueryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlausibleQueryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlausibleQueryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlausibleQueryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // FollowLinkResponseDefaultHeaders the declared response headers of an HTTP default response for FollowLink
 type FollowLinkResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -32053,6 +34978,57 @@ func (r ReadyResponse) ContentType() string {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
+}
+
+// SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *ClientWithResponses) SendPlausibleEventWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error) {
+	rsp, err := c.SendPlausibleEventWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendPlausibleEventResponse(rsp)
+}
+
+// SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *ClientWithResponses) SendPlausibleEventWithResponse(ctx context.Context, body SendPlausibleEventJSONRequestBody, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error) {
+	rsp, err := c.SendPlausibleEvent(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendPlausibleEventResponse(rsp)
+}
+
+// SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
+//
+// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
+// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
+// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+//
+// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/event (the `SendPlausibleEvent` operationId).
+func (c *ClientWithResponses) SendPlausibleEventWithTextBodyWithResponse(ctx context.Context, body SendPlausibleEventTextRequestBody, reqEditors ...RequestEditorFn) (*SendPlausibleEventResponse, error) {
+	rsp, err := c.SendPlausibleEventWithTextBody(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendPlausibleEventResponse(rsp)
 }
 
 // SchedulePostWithBodyWithResponse Schedules a post (the short form of POST /api/v1/posts).
@@ -32958,7 +35934,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`).
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -34645,6 +37622,64 @@ func (c *ClientWithResponses) UpdateSiteWithResponse(ctx context.Context, id Sit
 	return ParseUpdateSiteResponse(rsp)
 }
 
+// GetAlertRuleWithResponse Returns when the views of an hour are unusual.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/alert-rule (the `GetAlertRule` operationId).
+func (c *ClientWithResponses) GetAlertRuleWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*GetAlertRuleResponse, error) {
+	rsp, err := c.GetAlertRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAlertRuleResponse(rsp)
+}
+
+// SetAlertRuleWithBodyWithResponse Changes when the views of an hour are unusual.
+//
+// The last complete hour is compared with the median of the same hour of the previous four
+// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+func (c *ClientWithResponses) SetAlertRuleWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetAlertRuleResponse, error) {
+	rsp, err := c.SetAlertRuleWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetAlertRuleResponse(rsp)
+}
+
+// SetAlertRuleWithResponse Changes when the views of an hour are unusual.
+//
+// The last complete hour is compared with the median of the same hour of the previous four
+// weeks. An alert is sent by email and webhook, and listed; at most two of a kind a day.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/sites/{id}/alert-rule (the `SetAlertRule` operationId).
+func (c *ClientWithResponses) SetAlertRuleWithResponse(ctx context.Context, id SiteID, body SetAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetAlertRuleResponse, error) {
+	rsp, err := c.SetAlertRule(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetAlertRuleResponse(rsp)
+}
+
+// ListSiteAlertsWithResponse Lists the last 50 alerts of a site, the newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
+func (c *ClientWithResponses) ListSiteAlertsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSiteAlertsResponse, error) {
+	rsp, err := c.ListSiteAlerts(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSiteAlertsResponse(rsp)
+}
+
 // EngagementWithResponse Returns the engaged time and scroll depth of a page's or a site's views.
 //
 // Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -34791,6 +37826,191 @@ func (c *ClientWithResponses) RotateSiteSecretWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseRotateSiteSecretResponse(rsp)
+}
+
+// ListSharedLinksWithResponse Lists the shared links of a site, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/shared-links (the `ListSharedLinks` operationId).
+func (c *ClientWithResponses) ListSharedLinksWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSharedLinksResponse, error) {
+	rsp, err := c.ListSharedLinks(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSharedLinksResponse(rsp)
+}
+
+// CreateSharedLinkWithBodyWithResponse Creates a link that shows the site's report to people without a login.
+//
+// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+func (c *ClientWithResponses) CreateSharedLinkWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSharedLinkResponse, error) {
+	rsp, err := c.CreateSharedLinkWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSharedLinkResponse(rsp)
+}
+
+// CreateSharedLinkWithResponse Creates a link that shows the site's report to people without a login.
+//
+// The URL is only returned this once. Anyone who has it can open the report, until the link expires or is revoked. A site can have 50.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/shared-links (the `CreateSharedLink` operationId).
+func (c *ClientWithResponses) CreateSharedLinkWithResponse(ctx context.Context, id SiteID, body CreateSharedLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSharedLinkResponse, error) {
+	rsp, err := c.CreateSharedLink(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSharedLinkResponse(rsp)
+}
+
+// DeleteSharedLinkWithResponse Revokes a shared link. Its URL stops working immediately.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/sites/{id}/shared-links/{link} (the `DeleteSharedLink` operationId).
+func (c *ClientWithResponses) DeleteSharedLinkWithResponse(ctx context.Context, id SiteID, link openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteSharedLinkResponse, error) {
+	rsp, err := c.DeleteSharedLink(ctx, id, link, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteSharedLinkResponse(rsp)
+}
+
+// ListSubscriptionsWithResponse Lists the recipients of emails about a site, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/subscriptions (the `ListSubscriptions` operationId).
+func (c *ClientWithResponses) ListSubscriptionsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSubscriptionsResponse, error) {
+	rsp, err := c.ListSubscriptions(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSubscriptionsResponse(rsp)
+}
+
+// CreateSubscriptionWithBodyWithResponse Adds a recipient of reports or alerts.
+//
+// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+// recipients.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+func (c *ClientWithResponses) CreateSubscriptionWithBodyWithResponse(ctx context.Context, id SiteID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSubscriptionResponse, error) {
+	rsp, err := c.CreateSubscriptionWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSubscriptionResponse(rsp)
+}
+
+// CreateSubscriptionWithResponse Adds a recipient of reports or alerts.
+//
+// Weekly reports are sent on Mondays and monthly ones on the first day of a month, at 06:00 in
+// the site's time zone, once per period. Alerts are sent when one is raised. A site can have 50
+// recipients.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions (the `CreateSubscription` operationId).
+func (c *ClientWithResponses) CreateSubscriptionWithResponse(ctx context.Context, id SiteID, body CreateSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSubscriptionResponse, error) {
+	rsp, err := c.CreateSubscription(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSubscriptionResponse(rsp)
+}
+
+// DeleteSubscriptionWithResponse Removes a recipient with the emails that are not sent yet.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/sites/{id}/subscriptions/{subscription} (the `DeleteSubscription` operationId).
+func (c *ClientWithResponses) DeleteSubscriptionWithResponse(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*DeleteSubscriptionResponse, error) {
+	rsp, err := c.DeleteSubscription(ctx, id, subscription, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteSubscriptionResponse(rsp)
+}
+
+// ResendEmailWithResponse Sends the last email of a recipient again if it is dead.
+//
+// If the process or the connection ended while it was sent, the recipient may get it twice.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
+func (c *ClientWithResponses) ResendEmailWithResponse(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*ResendEmailResponse, error) {
+	rsp, err := c.ResendEmail(ctx, id, subscription, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendEmailResponse(rsp)
+}
+
+// PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
+//
+// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
+func (c *ClientWithResponses) PlausibleAggregateWithResponse(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*PlausibleAggregateResponse, error) {
+	rsp, err := c.PlausibleAggregate(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleAggregateResponse(rsp)
+}
+
+// PlausibleBreakdownWithResponse Plausible's Stats API v1: returns totals by the values of a property.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/breakdown (the `PlausibleBreakdown` operationId).
+func (c *ClientWithResponses) PlausibleBreakdownWithResponse(ctx context.Context, params *PlausibleBreakdownParams, reqEditors ...RequestEditorFn) (*PlausibleBreakdownResponse, error) {
+	rsp, err := c.PlausibleBreakdown(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleBreakdownResponse(rsp)
+}
+
+// PlausibleRealtimeWithResponse Plausible's Stats API v1: returns how many views of a site are being read now.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/realtime/visitors (the `PlausibleRealtime` operationId).
+func (c *ClientWithResponses) PlausibleRealtimeWithResponse(ctx context.Context, params *PlausibleRealtimeParams, reqEditors ...RequestEditorFn) (*PlausibleRealtimeResponse, error) {
+	rsp, err := c.PlausibleRealtime(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleRealtimeResponse(rsp)
+}
+
+// PlausibleTimeseriesWithResponse Plausible's Stats API v1: returns totals by day or month.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
+func (c *ClientWithResponses) PlausibleTimeseriesWithResponse(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*PlausibleTimeseriesResponse, error) {
+	rsp, err := c.PlausibleTimeseries(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleTimeseriesResponse(rsp)
 }
 
 // GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
@@ -35279,6 +38499,36 @@ func (c *ClientWithResponses) CreateWorkspaceWithResponse(ctx context.Context, p
 	return ParseCreateWorkspaceResponse(rsp)
 }
 
+// PlausibleQueryWithBodyWithResponse Plausible's Stats API v2: answers a query.
+//
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+func (c *ClientWithResponses) PlausibleQueryWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlausibleQueryResponse, error) {
+	rsp, err := c.PlausibleQueryWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleQueryResponse(rsp)
+}
+
+// PlausibleQueryWithResponse Plausible's Stats API v2: answers a query.
+//
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v2/query (the `PlausibleQuery` operationId).
+func (c *ClientWithResponses) PlausibleQueryWithResponse(ctx context.Context, body PlausibleQueryJSONRequestBody, reqEditors ...RequestEditorFn) (*PlausibleQueryResponse, error) {
+	rsp, err := c.PlausibleQuery(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlausibleQueryResponse(rsp)
+}
+
 // FollowLinkWithResponse Redirects a reader to a link's target and counts the click.
 //
 // The target comes only from the stored link, never from the request. Link previews of
@@ -35319,6 +38569,55 @@ func (c *ClientWithResponses) ReadyWithResponse(ctx context.Context, reqEditors 
 		return nil, err
 	}
 	return ParseReadyResponse(rsp)
+}
+
+// ParseSendPlausibleEventResponse parses an HTTP response from a SendPlausibleEventWithResponse call
+func ParseSendPlausibleEventResponse(rsp *http.Response) (*SendPlausibleEventResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendPlausibleEventResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers SendPlausibleEventResponse202Headers
+		if values := rsp.Header.Values("X-Plausible-Dropped"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Plausible-Dropped", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XPlausibleDropped = &value
+		}
+		response.Headers202 = &headers
+	case true:
+		var headers SendPlausibleEventResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
 }
 
 // ParseSchedulePostResponse parses an HTTP response from a SchedulePostWithResponse call
@@ -41987,6 +45286,146 @@ func ParseUpdateSiteResponse(rsp *http.Response) (*UpdateSiteResponse, error) {
 	return response, nil
 }
 
+// ParseGetAlertRuleResponse parses an HTTP response from a GetAlertRuleWithResponse call
+func ParseGetAlertRuleResponse(rsp *http.Response) (*GetAlertRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAlertRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AlertRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetAlertRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSetAlertRuleResponse parses an HTTP response from a SetAlertRuleWithResponse call
+func ParseSetAlertRuleResponse(rsp *http.Response) (*SetAlertRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetAlertRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AlertRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SetAlertRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSiteAlertsResponse parses an HTTP response from a ListSiteAlertsWithResponse call
+func ParseListSiteAlertsResponse(rsp *http.Response) (*ListSiteAlertsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSiteAlertsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Alerts []SiteAlert `json:"alerts"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSiteAlertsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseEngagementResponse parses an HTTP response from a EngagementWithResponse call
 func ParseEngagementResponse(rsp *http.Response) (*EngagementResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -42440,6 +45879,508 @@ func ParseRotateSiteSecretResponse(rsp *http.Response) (*RotateSiteSecretRespons
 	switch {
 	case true:
 		var headers RotateSiteSecretResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSharedLinksResponse parses an HTTP response from a ListSharedLinksWithResponse call
+func ParseListSharedLinksResponse(rsp *http.Response) (*ListSharedLinksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSharedLinksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			SharedLinks []SharedLink `json:"shared_links"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSharedLinksResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateSharedLinkResponse parses an HTTP response from a CreateSharedLinkWithResponse call
+func ParseCreateSharedLinkResponse(rsp *http.Response) (*CreateSharedLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateSharedLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest SharedLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateSharedLinkResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteSharedLinkResponse parses an HTTP response from a DeleteSharedLinkWithResponse call
+func ParseDeleteSharedLinkResponse(rsp *http.Response) (*DeleteSharedLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteSharedLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteSharedLinkResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSubscriptionsResponse parses an HTTP response from a ListSubscriptionsWithResponse call
+func ParseListSubscriptionsResponse(rsp *http.Response) (*ListSubscriptionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSubscriptionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// CanSendEmail Whether an SMTP server is configured.
+			CanSendEmail  bool           `json:"can_send_email"`
+			Subscriptions []Subscription `json:"subscriptions"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSubscriptionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateSubscriptionResponse parses an HTTP response from a CreateSubscriptionWithResponse call
+func ParseCreateSubscriptionResponse(rsp *http.Response) (*CreateSubscriptionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateSubscriptionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Subscription
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateSubscriptionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteSubscriptionResponse parses an HTTP response from a DeleteSubscriptionWithResponse call
+func ParseDeleteSubscriptionResponse(rsp *http.Response) (*DeleteSubscriptionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteSubscriptionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteSubscriptionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResendEmailResponse parses an HTTP response from a ResendEmailWithResponse call
+func ParseResendEmailResponse(rsp *http.Response) (*ResendEmailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResendEmailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResendEmailResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlausibleAggregateResponse parses an HTTP response from a PlausibleAggregateWithResponse call
+func ParsePlausibleAggregateResponse(rsp *http.Response) (*PlausibleAggregateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlausibleAggregateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Results map[string]PlausibleValue `json:"results"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PlausibleAggregateResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlausibleBreakdownResponse parses an HTTP response from a PlausibleBreakdownWithResponse call
+func ParsePlausibleBreakdownResponse(rsp *http.Response) (*PlausibleBreakdownResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlausibleBreakdownResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlausibleRows
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PlausibleBreakdownResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlausibleRealtimeResponse parses an HTTP response from a PlausibleRealtimeWithResponse call
+func ParsePlausibleRealtimeResponse(rsp *http.Response) (*PlausibleRealtimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlausibleRealtimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest int64
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PlausibleRealtimeResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlausibleTimeseriesResponse parses an HTTP response from a PlausibleTimeseriesWithResponse call
+func ParsePlausibleTimeseriesResponse(rsp *http.Response) (*PlausibleTimeseriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlausibleTimeseriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlausibleRows
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PlausibleTimeseriesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -43716,6 +47657,52 @@ func ParseCreateWorkspaceResponse(rsp *http.Response) (*CreateWorkspaceResponse,
 		response.Headers201 = &headers
 	case true:
 		var headers CreateWorkspaceResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlausibleQueryResponse parses an HTTP response from a PlausibleQueryWithResponse call
+func ParsePlausibleQueryResponse(rsp *http.Response) (*PlausibleQueryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlausibleQueryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlausibleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PlausibleQueryResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
