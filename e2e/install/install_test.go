@@ -117,7 +117,9 @@ func start(t *testing.T, root, program string) *e2etest.Child {
 	for _, name := range []string{"TEMPORAL", "TEMPORAL_UI", "POSTGRES", "REDIS", "S3"} {
 		env = append(env, "DATELINE_"+name+"_PORT="+e2etest.FreePort(t))
 	}
-	return e2etest.Run(t, "/", env, "/usr/sbin/chroot", root, program, "up")
+	// Without the environment of the test, which may name files that the root does not have.
+	args := append(append([]string{"-i"}, env...), "/usr/sbin/chroot", root, program, "up")
+	return e2etest.Run(t, "/", nil, "/usr/bin/env", args...)
 }
 
 // bareRoot adds the C and C++ libraries and a shell to a folder with the archive.
