@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
+	"dateline/internal/audience/newsroom"
 	"dateline/internal/audience/report"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
@@ -86,6 +88,10 @@ func (s killedStore) EraseSiteViews(ctx context.Context, site uuid.UUID) (int64,
 	return around(s.fuse, func() (int64, error) { return s.Store.EraseSiteViews(ctx, site) })
 }
 
+func (s killedStore) CountArticles(ctx context.Context, socialSources []string) (bool, error) {
+	return around(s.fuse, func() (bool, error) { return s.Store.CountArticles(ctx, socialSources) })
+}
+
 func (s killedStore) RollUpViews(ctx context.Context) (bool, error) {
 	return around(s.fuse, func() (bool, error) { return s.Store.RollUpViews(ctx) })
 }
@@ -98,12 +104,13 @@ type reportModel struct {
 	visit  map[uint64]int64
 	second map[uint64]bool
 
-	sums     map[string]int64           // "day 2026-11-16 views", "page /a visits" and so on
-	visitors map[string]map[uint64]bool // by day
+	articles map[string]newsroom.PageArticle // by page
+	sums     map[string]int64                // "day 2026-11-16 views", "page /a visits" and so on
+	visitors map[string]map[uint64]bool      // by day
 }
 
 func newReportModel() *reportModel {
-	m := &reportModel{viewed: map[string]int64{}, visit: map[uint64]int64{}, second: map[uint64]bool{}}
+	m := &reportModel{articles: map[string]newsroom.PageArticle{}, viewed: map[string]int64{}, visit: map[uint64]int64{}, second: map[uint64]bool{}}
 	m.erase()
 	return m
 }
@@ -118,6 +125,29 @@ func (m *reportModel) add(at time.Time, metric, page string) {
 	for _, key := range keys {
 		m.sums[key+" "+metric]++
 	}
+}
+
+// articleSums returns the numbers of pages by author and section, and of pages
+// without an article.
+func (m *reportModel) articleSums() map[string]int64 {
+	sums := map[string]int64{}
+	for key, n := range m.sums {
+		page, metric, _ := strings.Cut(strings.TrimPrefix(key, "page "), " ")
+		if !strings.HasPrefix(key, "page ") {
+			continue
+		}
+		a, ok := m.articles[page]
+		if !ok && metric == "views" {
+			sums["without article"] += n
+		}
+		for _, author := range a.Authors {
+			sums["authors "+author+" "+metric] += n
+		}
+		if a.Section != "" {
+			sums["sections "+a.Section+" "+metric] += n
+		}
+	}
+	return sums
 }
 
 func (m *reportModel) hit(h counter.Hit) {
@@ -216,6 +246,25 @@ func reportsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to 
 	return sums, visitors
 }
 
+// articleSumsOf computes what reports show by author and section.
+func articleSumsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) map[string]int64 {
+	t.Helper()
+	sums := map[string]int64{}
+	for _, by := range []report.Table{report.Authors, report.Sections} {
+		r, err := (&report.Reporter{Store: store}).Report(t.Context(), report.Query{Site: site, From: from, To: to, By: by, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Tables[0].Rows {
+			sumsOf(string(by)+" "+row.Value, row.Totals, sums)
+		}
+		if n := *r.Tables[0].WithoutArticle; n > 0 {
+			sums["without article"] = n
+		}
+	}
+	return sums
+}
+
 // Random traffic of three days with late batches, flushes that are killed at
 // every step, and erasures: reports show exactly what was read.
 func TestReport_MatchesModel(t *testing.T) {
@@ -229,6 +278,7 @@ func TestReport_MatchesModel(t *testing.T) {
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Now: func() time.Time { return clock }})
 	kill := &fuse{}
 	r.Counter, r.Store = killedCounter{r.counter, kill}, killedStore{r.store, kill}
+	r.Articles = &newsroom.Indexer{Store: killedStore{r.store, kill}}
 	r.flush() // a new installation is seeded
 	random := rand.New(rand.NewPCG(19, 1))
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
@@ -281,8 +331,20 @@ func TestReport_MatchesModel(t *testing.T) {
 	}
 	flushes := func() error { _, err := r.Flush(t.Context(), func() {}); return err }
 	maintains := func() error { _, err := r.Maintain(t.Context(), func() {}); return err }
+	// publish adds an article, or corrects one, on a random page.
+	publish := func(i int) {
+		n := random.IntN(12)
+		a := newsroom.PageArticle{Page: fmt.Sprint("/", n), PublishedOn: counter.DayAt(clock, zone), Article: newsroom.Article{ID: uuid.New(), Title: "Title", Section: pick("World", "Sport", ""), PublishedAt: clock}}
+		a.Authors = [][]string{{"An"}, {"An", "Bình"}, {"Chi"}, nil}[random.IntN(4)]
+		models[i].articles[a.Page] = a
+		r.must(r.store.SaveArticles(t.Context(), sites[i].ID, []newsroom.PageArticle{a}, newsroom.Cursor{}))
+	}
 	compare := func(when string) {
 		t.Helper()
+		for i := range sites {
+			publish(i)
+		}
+		r.exec("update site_days set articles_at = '-infinity'") // a day later
 		untilDone(flushes)
 		untilDone(maintains)
 		to := counter.Day(now.In(zone).Unix()/86400) + 1
@@ -302,6 +364,9 @@ func TestReport_MatchesModel(t *testing.T) {
 						t.Errorf("%s: site %d: %s: got %d, want none", when, i, key, got[key])
 					}
 				}
+			}
+			if got, want := articleSumsOf(t, r.store, site, to-6, to), models[i].articleSums(); !maps.Equal(got, want) {
+				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
 			}
 			for day, n := range visitors {
 				want := float64(len(models[i].visitors[day]))
@@ -338,6 +403,7 @@ func TestReport_MatchesModel(t *testing.T) {
 			_, err := r.store.CreateViewErasure(t.Context(), flush.Erasure{ID: uuid.New(), Workspace: workspace, Site: sites[0].ID, RequestedBy: uuid.New()})
 			r.must(err)
 			models[0].erase()
+			clear(models[0].articles)
 			untilDone(flushes)
 			compare(fmt.Sprint("after the erasure in round ", round))
 		}

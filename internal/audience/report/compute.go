@@ -69,32 +69,47 @@ func (q Query) validate(today counter.Day) error {
 	if q.By == "" {
 		return nil
 	}
-	if reason := q.unavailable(q.By, today); reason != "" {
-		return notComputable("by", reason)
+	if gap := q.unavailable(q.By, today); gap != nil {
+		return notComputable("by", gap.Reason)
 	}
 	return nil
 }
 
-// unavailable returns why a table cannot be computed; "" if it can.
-func (q Query) unavailable(t Table, today counter.Day) string {
+// Reasons why a table cannot be computed.
+const (
+	gapPageOnly       = "page_only"
+	gapNoHours        = "no_hours"
+	gapTwoDimensions  = "two_dimensions"
+	gapPageDimensions = "page_dimensions"
+	gapExpired        = "expired"
+	gapArticlePages   = "article_pages"
+)
+
+// unavailable returns why a table cannot be computed; nil if it can.
+func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 	switch {
 	case q.Filter.Name == "":
 		if t == Referrers {
-			return "Referrers are counted by page; add filter=page:… or use by=sources."
+			return &Unavailable{t, gapPageOnly, "Referrers are counted by page; add filter=page:… or use by=sources."}
 		}
-		return ""
+		return nil
 	case t == Hours:
-		return "Hours are not counted by page or dimension in reports; use by=days."
+		return &Unavailable{t, gapNoHours, "Hours are not counted by page or dimension in reports; use by=days."}
 	case t.isTime():
-		return ""
+		return nil
+	case q.Filter.isOfArticles():
+		if t == Pages {
+			return nil
+		}
+		return &Unavailable{t, gapArticlePages, "The views of an author, section or tag are counted by page only. Use by=pages, by=days or by=months, or remove the filter."}
 	case q.Filter.Name != PageFilter:
-		return "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."
+		return &Unavailable{t, gapTwoDimensions, "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."}
 	case t != Countries && t != Devices && t != Referrers:
-		return "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."
+		return &Unavailable{t, gapPageDimensions, "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."}
 	case today-q.From >= counter.Day(PageDimensionDays):
-		return fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)
+		return &Unavailable{t, gapExpired, fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)}
 	default:
-		return ""
+		return nil
 	}
 }
 
@@ -119,8 +134,8 @@ func (c *computation) run() (Report, error) {
 	}
 	var available, byDimension []Table
 	for _, t := range names {
-		if reason := q.unavailable(t, dayOf(c.now)); reason != "" {
-			out.Unavailable = append(out.Unavailable, Unavailable{t, reason})
+		if gap := q.unavailable(t, dayOf(c.now)); gap != nil {
+			out.Unavailable = append(out.Unavailable, *gap)
 			continue
 		}
 		available = append(available, t)
@@ -130,7 +145,8 @@ func (c *computation) run() (Report, error) {
 	}
 	// The parts are independent, and Postgres reads them concurrently.
 	var r readings
-	g, ctx := errgroup.WithContext(c.ctx)
+	parent := c.ctx
+	g, ctx := errgroup.WithContext(parent)
 	c.ctx = ctx
 	g.Go(func() (err error) { out.UpdatedAt, err = c.Store.ReportUpdatedAt(ctx); return err })
 	g.Go(func() (err error) { out.Period, err = c.period(q.From, q.To, out.Grain, c.now); return err })
@@ -154,7 +170,17 @@ func (c *computation) run() (Report, error) {
 	if slices.Contains(available, Pages) || slices.Contains(available, EntryPages) {
 		g.Go(func() error { return c.pages(&r) })
 	}
+	if dimension := q.By.articleDimension(); dimension != "" {
+		g.Go(func() error { return c.articles(dimension, &r) })
+	}
+	if q.By == Published {
+		g.Go(func() error { return c.published(&r) })
+	}
 	if err := g.Wait(); err != nil {
+		return out, err
+	}
+	c.ctx = parent
+	if err := c.nameArticles(&r); err != nil {
 		return out, err
 	}
 	for _, t := range available {
@@ -167,6 +193,8 @@ func (c *computation) run() (Report, error) {
 type readings struct {
 	dimensions, dimensionsBefore map[string][]Row
 	pages, pagesBefore           []Row
+	articles, articlesBefore     []Row // by author, section, tag or age
+	withoutArticle               int64 // views
 }
 
 // shift returns the number of days between a report's days and the compared ones.
@@ -226,6 +254,8 @@ func (c *computation) days(from, to counter.Day) ([]DayTotals, error) {
 		return c.Store.ReportDays(c.ctx, c.q.Site.ID, from, to)
 	case PageFilter:
 		return c.Store.ReportPageDays(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: f.Value}, from, to)
+	case AuthorFilter, SectionFilter, TagFilter:
+		return c.Store.ReportArticleDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
 	default:
 		return c.Store.ReportValueDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
 	}
@@ -332,6 +362,7 @@ func sum(days []DayTotals) Totals {
 		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
 		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.Recirculation },
 		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
+		func(t *Totals) **int64 { return &t.SocialViews },
 	} {
 		total, known := int64(0), true
 		for i := range days {
@@ -344,6 +375,9 @@ func sum(days []DayTotals) Totals {
 		if known {
 			*f(&all) = &total
 		}
+	}
+	for i := range days {
+		all.Engagement = all.Engagement.Plus(days[i].Engagement)
 	}
 	return all
 }

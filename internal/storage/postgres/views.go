@@ -108,6 +108,9 @@ type viewBatchRows struct {
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
 	b := &viewBatchRows{sites: newSiteRows(), engagement: engagementOf(deltas)}
+	for key := range b.engagement.sites {
+		b.sites.addDay(key.Site, key.day)
+	}
 	for i, d := range deltas {
 		d.Page = sanitizeText(d.Page)
 		page := int64(i)

@@ -55,11 +55,9 @@ func newSiteRows() siteRows {
 
 func (r siteRows) addHour(site uuid.UUID, h counter.HourDelta) {
 	hour, day := siteHour{site, h.Hour.Unix()}, siteDay{site, h.Day}
+	r.addDay(site, h.Day)
 	if r.hours[hour] == nil {
 		r.hours[hour] = &siteCounts{h.Day, map[counter.Kind]int64{}}
-	}
-	if r.days[day] == nil {
-		r.days[day] = &siteCounts{h.Day, map[counter.Kind]int64{}}
 	}
 	r.hours[hour].counts[h.Kind] += h.Count
 	r.days[day].counts[h.Kind] += h.Count
@@ -75,6 +73,13 @@ func (r siteRows) addDimensions(d counter.Delta) {
 	}
 	for _, v := range d.Visits {
 		r.value(d.Site, v).visits += v.Count
+	}
+}
+
+// addDay makes sure that the row of a day is written, which marks its lists as due.
+func (r siteRows) addDay(site uuid.UUID, day counter.Day) {
+	if at := (siteDay{site, day}); r.days[at] == nil {
+		r.days[at] = &siteCounts{day, map[counter.Kind]int64{}}
 	}
 }
 
@@ -105,8 +110,10 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		hours.Views, hours.Clicks, hours.Conversions = append(hours.Views, c.counts[counter.View]), append(hours.Clicks, c.counts[counter.Click]), append(hours.Conversions, c.counts[counter.Conversion])
 		hours.Visits, hours.SecondViews, hours.Recirculation = append(hours.Visits, c.counts[counter.Entry]), append(hours.SecondViews, c.counts[counter.SecondView]), append(hours.Recirculation, c.counts[counter.Recirculation])
 	}
-	if err := q.AddSiteHours(ctx, hours); err != nil {
-		return err
+	if len(hours.Hours) > 0 {
+		if err := q.AddSiteHours(ctx, hours); err != nil {
+			return err
+		}
 	}
 	values := db.AddSiteDimensionsParams{MaxValues: maxSiteValues}
 	for at, c := range r.dimensions {

@@ -1796,6 +1796,40 @@ type Site struct {
 	UpdatedAt     time.Time
 }
 
+type SiteArticle struct {
+	SiteID      uuid.UUID
+	Page        string
+	ArticleID   uuid.UUID
+	Title       string
+	Authors     []string
+	Section     string
+	Tags        []string
+	PublishedAt time.Time
+	PublishedOn pgtype.Date
+}
+
+type SiteArticleCursor struct {
+	SiteID    uuid.UUID
+	Domains   []string
+	DomainIds []int32
+	UpdatedAt time.Time
+	ArticleID uuid.UUID
+}
+
+type SiteArticleDay struct {
+	SiteID        uuid.UUID
+	Dimension     string
+	Day           pgtype.Date
+	Value         string
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+	SocialViews   int64
+	Engaged       []int64
+	Scrolled      []int64
+}
+
 type SiteChange struct {
 	One     bool
 	Version int64
@@ -1814,6 +1848,8 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ArticlesDue   bool
+	ArticlesAt    time.Time
 }
 
 type SiteDimensionDay struct {

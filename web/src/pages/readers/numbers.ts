@@ -7,7 +7,7 @@ type Totals = Schemas['ReportTotals']
 /** A total of the report. `lower` is true where less is better. */
 export interface Metric {
   key: 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
-  kind: 'count' | 'decimal' | 'rate'
+  kind: 'count' | 'decimal' | 'rate' | 'duration'
   lower?: boolean
 }
 
@@ -26,6 +26,7 @@ export const shownMetrics = (totals: Totals, isFiltered: boolean) => metrics.fil
 /** Formats a number of the metric; a dash if it is unknown. */
 export function formatMetric(value: number | undefined, kind: Metric['kind'], language: string): string {
   if (value === undefined) return '–'
+  if (kind === 'duration') return `${Math.floor(Math.round(value) / 60)}:${String(Math.round(value) % 60).padStart(2, '0')}`
   if (kind === 'rate') return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value)
   return new Intl.NumberFormat(language, { maximumFractionDigits: kind === 'decimal' ? 2 : 0 }).format(value)
 }
@@ -61,15 +62,20 @@ export const filterOf: Partial<Record<TableName, FilterName>> = {
   devices: 'device',
   browsers: 'browser',
   systems: 'os',
+  authors: 'author',
+  sections: 'section',
+  tags: 'tag',
 }
 
 /** Tables that share a card. */
 export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems']]
 
+type Reason = Schemas['ReportGap']['code']
+
 /** Groups the tables that a report lacks by reason. */
-export function byReason(gaps: Schemas['ReportGap'][]): [reason: string, tables: TableName[]][] {
-  const found = new Map<string, TableName[]>()
-  for (const gap of gaps) found.set(gap.reason, [...(found.get(gap.reason) ?? []), gap.by])
+export function byReason(gaps: Schemas['ReportGap'][]): [reason: Reason, tables: TableName[]][] {
+  const found = new Map<Reason, TableName[]>()
+  for (const gap of gaps) found.set(gap.code, [...(found.get(gap.code) ?? []), gap.by])
   return [...found]
 }
 
