@@ -42,6 +42,15 @@ func (s *Server) SiteReport(ctx context.Context, r spec.SiteReportRequestObject)
 	if q.Filter, err = reportFilter(value(p.Filter)); err != nil {
 		return nil, err
 	}
+	if q.By == report.Goals && one.ID != one.Workspace { // posts have no goals
+		found, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found.Goals {
+			q.Goals = append(q.Goals, report.Goal{Name: g.Name, Event: g.Event, Page: g.Page})
+		}
+	}
 	isCSV := value(p.Format) == spec.SiteReportParamsFormatCsv
 	if isCSV && q.By == "" {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "by", Code: "required", Message: "CSV contains one table; name it with by."})
@@ -93,7 +102,7 @@ func reportJSON(r report.Report) spec.SiteReport {
 	for _, t := range r.Tables {
 		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest, WithoutArticle: t.WithoutArticle}
 		for _, row := range t.Rows {
-			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article)})
+			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article), Property: optional(row.Property), ConversionRate: row.ConversionRate})
 		}
 		out.Tables = append(out.Tables, table)
 	}
@@ -114,7 +123,7 @@ func periodJSON(p report.Period, grain report.Table) spec.ReportPeriod {
 
 func totalsJSON(t report.Totals) spec.ReportTotals {
 	out := spec.ReportTotals{Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation, Clicks: t.Clicks, Conversions: t.Conversions,
-		SocialViews: t.SocialViews, Articles: t.Articles}
+		SocialViews: t.SocialViews, Articles: t.Articles, Events: t.Events}
 	if e := t.Engagement; e != nil {
 		median, completed := e.Median().Seconds(), e.CompletionRate()
 		out.EngagedViews, out.MedianSeconds, out.CompletionRate = &e.Engaged[0], &median, &completed
@@ -196,8 +205,10 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 		{"visits", func(r report.Row) *int64 { return r.Visits }}, {"second_views", func(r report.Row) *int64 { return r.SecondViews }},
 		{"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
 		{"conversions", func(r report.Row) *int64 { return r.Conversions }},
-		{"social_views", func(r report.Row) *int64 { return r.SocialViews }}, {"articles", func(r report.Row) *int64 { return r.Articles }},
-		{"engaged_views", func(r report.Row) *int64 { return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Engaged[0] }) }},
+		{"events", func(r report.Row) *int64 { return r.Events }}, {"social_views", func(r report.Row) *int64 { return r.SocialViews }}, {"articles", func(r report.Row) *int64 { return r.Articles }},
+		{"engaged_views", func(r report.Row) *int64 {
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Engaged[0] })
+		}},
 		{"median_seconds", func(r report.Row) *int64 {
 			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return int64(e.Median().Round(time.Second).Seconds()) })
 		}},
@@ -212,6 +223,11 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	used := columns[:0]
 	head := []string{string(r.By)}
 	hasTitles := slices.ContainsFunc(rows, func(r report.Row) bool { return r.Article != nil })
+	hasProperties := slices.ContainsFunc(rows, func(r report.Row) bool { return r.Property != "" })
+	if hasProperties {
+		head = append(head, "property")
+	}
+	hasRates := slices.ContainsFunc(rows, func(r report.Row) bool { return r.ConversionRate != nil })
 	if hasTitles {
 		head = append(head, "title", "published_at")
 	}
@@ -223,9 +239,15 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 			}
 		}
 	}
+	if hasRates {
+		head = append(head, "conversion_rate")
+	}
 	body := csvio.Write(nil, head)
 	for _, row := range rows {
 		cells := []string{csvio.Escape(row.Value)}
+		if hasProperties {
+			cells = append(cells, csvio.Escape(row.Property))
+		}
 		if hasTitles {
 			title, published := "", ""
 			if row.Article != nil {
@@ -237,6 +259,13 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 			cell := ""
 			if n := column.value(row); n != nil {
 				cell = strconv.FormatInt(*n, 10)
+			}
+			cells = append(cells, cell)
+		}
+		if hasRates {
+			cell := ""
+			if row.ConversionRate != nil {
+				cell = strconv.FormatFloat(*row.ConversionRate, 'f', 4, 64)
 			}
 			cells = append(cells, cell)
 		}

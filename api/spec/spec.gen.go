@@ -671,6 +671,8 @@ func (e RateLimitSource) Valid() bool {
 // Defines values for ReportGapCode.
 const (
 	ReportGapCodeArticlePages   ReportGapCode = "article_pages"
+	ReportGapCodeEventOnly      ReportGapCode = "event_only"
+	ReportGapCodeEventTables    ReportGapCode = "event_tables"
 	ReportGapCodeExpired        ReportGapCode = "expired"
 	ReportGapCodeNoHours        ReportGapCode = "no_hours"
 	ReportGapCodePageDimensions ReportGapCode = "page_dimensions"
@@ -682,6 +684,10 @@ const (
 func (e ReportGapCode) Valid() bool {
 	switch e {
 	case ReportGapCodeArticlePages:
+		return true
+	case ReportGapCodeEventOnly:
+		return true
+	case ReportGapCodeEventTables:
 		return true
 	case ReportGapCodeExpired:
 		return true
@@ -700,16 +706,22 @@ func (e ReportGapCode) Valid() bool {
 
 // Defines values for ReportTableMetric.
 const (
-	Views  ReportTableMetric = "views"
-	Visits ReportTableMetric = "visits"
+	ReportTableMetricConversions ReportTableMetric = "conversions"
+	ReportTableMetricEvents      ReportTableMetric = "events"
+	ReportTableMetricViews       ReportTableMetric = "views"
+	ReportTableMetricVisits      ReportTableMetric = "visits"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
-	case Views:
+	case ReportTableMetricConversions:
 		return true
-	case Visits:
+	case ReportTableMetricEvents:
+		return true
+	case ReportTableMetricViews:
+		return true
+	case ReportTableMetricVisits:
 		return true
 	default:
 		return false
@@ -727,9 +739,12 @@ const (
 	ReportTableNameDays       ReportTableName = "days"
 	ReportTableNameDevices    ReportTableName = "devices"
 	ReportTableNameEntryPages ReportTableName = "entry_pages"
+	ReportTableNameEvents     ReportTableName = "events"
+	ReportTableNameGoals      ReportTableName = "goals"
 	ReportTableNameHours      ReportTableName = "hours"
 	ReportTableNameMonths     ReportTableName = "months"
 	ReportTableNamePages      ReportTableName = "pages"
+	ReportTableNameProperties ReportTableName = "properties"
 	ReportTableNamePublished  ReportTableName = "published"
 	ReportTableNameReferrers  ReportTableName = "referrers"
 	ReportTableNameSections   ReportTableName = "sections"
@@ -759,11 +774,17 @@ func (e ReportTableName) Valid() bool {
 		return true
 	case ReportTableNameEntryPages:
 		return true
+	case ReportTableNameEvents:
+		return true
+	case ReportTableNameGoals:
+		return true
 	case ReportTableNameHours:
 		return true
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
+		return true
+	case ReportTableNameProperties:
 		return true
 	case ReportTableNamePublished:
 		return true
@@ -2647,10 +2668,15 @@ type HeartbeatType string
 
 // HitEvent defines model for HitEvent.
 type HitEvent struct {
-	Page      *string `json:"page,omitempty"`
-	Referrer  *string `json:"referrer,omitempty"`
-	Site      string  `json:"site"`
-	Type      HitType `json:"type"`
+	Page *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Site       string             `json:"site"`
+
+	// Type `view`, `click`, `conversion`, or the name of an event that the site declares.
+	Type      string  `json:"type"`
 	Url       *string `json:"url,omitempty"`
 	User      *string `json:"user,omitempty"`
 	Visitor   *string `json:"visitor,omitempty"`
@@ -3219,6 +3245,10 @@ type NewSite struct {
 	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Events Declared events. Others are filtered as `unknown_event`.
+	Events *[]SiteEvent `json:"events,omitempty"`
+	Goals  *[]SiteGoal  `json:"goals,omitempty"`
+
 	// MaxId Only for `bitmap`: the maximum id of a reader.
 	MaxId *int64 `json:"max_id,omitempty"`
 	Name  string `json:"name"`
@@ -3359,7 +3389,7 @@ type PageFiltered struct {
 	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless`, `library` and `no_browser` by user agent;
 	// `automation`: navigator.webdriver is set; `prefetch`: prefetched or prerendered;
 	// `no_language` and `data_center` by other headers; `rate`: above the rate limit; `opt_out`:
-	// the reader opted out.
+	// the reader opted out; `unknown_event`, `unknown_property`: the site does not declare it.
 	Reasons CountByValue `json:"reasons"`
 }
 
@@ -3751,7 +3781,7 @@ type RecentArticles struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 
-	// Views Views of all articles that are among the 1
+	// Views Views of all articles that are among the 1,000 most viewed pages of a day.
 	Views int64 `json:"views"`
 }
 
@@ -3783,7 +3813,7 @@ type ReportBucket struct {
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Code Identifies the reason.
@@ -3812,8 +3842,14 @@ type ReportPeriod struct {
 type ReportRow struct {
 	Article *ReportArticle `json:"article,omitempty"`
 
+	// ConversionRate Of a goal: conversions divided by the site's visits.
+	ConversionRate *float64 `json:"conversion_rate,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
+
+	// Property The event's property that has the value.
+	Property *string `json:"property,omitempty"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 	// visitors.
@@ -3824,7 +3860,7 @@ type ReportRow struct {
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -3842,7 +3878,7 @@ type ReportTable struct {
 type ReportTableMetric string
 
 // ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-// published in the period. These are not in the overview.
+// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
@@ -3864,6 +3900,9 @@ type ReportTotals struct {
 
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
+
+	// Events How often declared events happened.
+	Events *int64 `json:"events,omitempty"`
 
 	// MedianSeconds Median engaged time.
 	MedianSeconds *float64 `json:"median_seconds,omitempty"`
@@ -4374,6 +4413,8 @@ type SimilarArticles struct {
 type Site struct {
 	CreatedAt    time.Time          `json:"created_at"`
 	Domains      []string           `json:"domains"`
+	Events       []SiteEvent        `json:"events"`
+	Goals        []SiteGoal         `json:"goals"`
 	Id           openapi_types.UUID `json:"id"`
 	MaxId        int64              `json:"max_id"`
 	Name         string             `json:"name"`
@@ -4395,6 +4436,25 @@ type Site struct {
 
 	// WriteKey Public.
 	WriteKey string `json:"write_key"`
+}
+
+// SiteEvent defines model for SiteEvent.
+type SiteEvent struct {
+	// Name Letters, digits, spaces and _ . : -
+	Name string `json:"name"`
+
+	// Properties A day stores 100 values of each; further ones are counted as `other`.
+	Properties *[]string `json:"properties,omitempty"`
+}
+
+// SiteGoal What readers should do. Either an event or a page.
+type SiteGoal struct {
+	// Event A declared event, or `conversion`.
+	Event *string `json:"event,omitempty"`
+	Name  string  `json:"name"`
+
+	// Page A page's name; `*` stands for any text. Its views are the conversions.
+	Page *string `json:"page,omitempty"`
 }
 
 // SiteList defines model for SiteList.
@@ -4425,6 +4485,12 @@ type SiteReportGrain string
 // SiteUpdate defines model for SiteUpdate.
 type SiteUpdate struct {
 	Domains *[]string `json:"domains,omitempty"`
+
+	// Events Replaces the declared events. Counts remain.
+	Events *[]SiteEvent `json:"events,omitempty"`
+
+	// Goals Replaces the goals.
+	Goals *[]SiteGoal `json:"goals,omitempty"`
 
 	// MaxId Must not decrease.
 	MaxId        *int64  `json:"max_id,omitempty"`
@@ -5843,7 +5909,7 @@ type SiteReportParams struct {
 	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
 	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
 
-	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; or `author:`, `section:` or `tag:` of articles.
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; `author:`, `section:` or `tag:` of articles; or `event:`.
 	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
 
 	// Limit Rows per table. The default is 10 in the overview and 100 with by.

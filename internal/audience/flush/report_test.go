@@ -105,6 +105,7 @@ type reportModel struct {
 	second map[uint64]bool
 
 	articles map[string]newsroom.PageArticle // by page
+	events   map[string]int64                // "signup", "signup plan pro"
 	sums     map[string]int64                // "day 2026-11-16 views", "page /a visits" and so on
 	visitors map[string]map[uint64]bool      // by day
 }
@@ -115,7 +116,9 @@ func newReportModel() *reportModel {
 	return m
 }
 
-func (m *reportModel) erase() { m.sums, m.visitors = map[string]int64{}, map[string]map[uint64]bool{} }
+func (m *reportModel) erase() {
+	m.sums, m.visitors, m.events = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{}
+}
 
 func (m *reportModel) add(at time.Time, metric, page string) {
 	keys := []string{"all", "day " + at.Format(time.DateOnly), "hour " + at.Truncate(time.Hour).Format(time.RFC3339)}
@@ -265,6 +268,32 @@ func articleSumsOf(t *testing.T, store *postgres.Store, site counter.Site, from,
 	return sums
 }
 
+// eventsOf computes what reports show of events and their properties.
+func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) map[string]int64 {
+	t.Helper()
+	counts := map[string]int64{}
+	get := func(q report.Query) report.Report {
+		t.Helper()
+		q.Site, q.From, q.To, q.Limit = site, from, to, 1000
+		r, err := (&report.Reporter{Store: store}).Report(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, row := range get(report.Query{By: report.Events}).Tables[0].Rows {
+		counts[row.Value] = *row.Events
+		r := get(report.Query{Filter: report.Filter{Name: report.EventFilter, Value: row.Value}})
+		if *r.Period.Events != *row.Events || r.Period.Views != nil {
+			t.Errorf("%s: the days have %d events and views %v, want %d and no views", row.Value, *r.Period.Events, r.Period.Views, *row.Events)
+		}
+		for _, p := range r.Tables[0].Rows {
+			counts[row.Value+" "+p.Property+" "+p.Value] = *p.Events
+		}
+	}
+	return counts
+}
+
 // Random traffic of three days with late batches, flushes that are killed at
 // every step, and erasures: reports show exactly what was read.
 func TestReport_MatchesModel(t *testing.T) {
@@ -313,6 +342,20 @@ func TestReport_MatchesModel(t *testing.T) {
 		}
 		_, err := r.counter.Count(t.Context(), hits)
 		r.must(err)
+		var events []counter.Event
+		for range 20 {
+			i := random.IntN(2)
+			e := counter.Event{Site: sites[i], Page: fmt.Sprint("/", random.IntN(20)), Name: pick("signup", "share"), At: clock.Add(-time.Duration(random.IntN(20)) * time.Hour)}
+			models[i].events[e.Name]++
+			if e.Name == "signup" {
+				e.Properties = []counter.Property{{Name: "plan", Value: pick("free", "pro", "một năm")}, {Name: "from", Value: pick("top", "end")}}
+				for _, p := range e.Properties {
+					models[i].events["signup "+p.Name+" "+p.Value]++
+				}
+			}
+			events = append(events, e)
+		}
+		r.must(r.counter.CountEvents(t.Context(), events))
 	}
 	// untilDone repeats a run that is killed a step later each time.
 	untilDone := func(run func() error) {
@@ -367,6 +410,9 @@ func TestReport_MatchesModel(t *testing.T) {
 			}
 			if got, want := articleSumsOf(t, r.store, site, to-6, to), models[i].articleSums(); !maps.Equal(got, want) {
 				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
+			}
+			if got, want := eventsOf(t, r.store, site, to-6, to), models[i].events; !maps.Equal(got, want) {
+				t.Errorf("%s: site %d: events: got %v, want %v", when, i, got, want)
 			}
 			for day, n := range visitors {
 				want := float64(len(models[i].visitors[day]))

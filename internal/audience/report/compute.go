@@ -83,12 +83,17 @@ const (
 	gapPageDimensions = "page_dimensions"
 	gapExpired        = "expired"
 	gapArticlePages   = "article_pages"
+	gapEventOnly      = "event_only"
+	gapEventTables    = "event_tables"
 )
 
 // unavailable returns why a table cannot be computed; nil if it can.
 func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 	switch {
 	case q.Filter.Name == "":
+		if t == Properties {
+			return &Unavailable{t, gapEventOnly, "Properties are counted by event; add filter=event:…."}
+		}
 		if t == Referrers {
 			return &Unavailable{t, gapPageOnly, "Referrers are counted by page; add filter=page:… or use by=sources."}
 		}
@@ -97,6 +102,11 @@ func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 		return &Unavailable{t, gapNoHours, "Hours are not counted by page or dimension in reports; use by=days."}
 	case t.isTime():
 		return nil
+	case q.Filter.Name == EventFilter:
+		if t == Properties {
+			return nil
+		}
+		return &Unavailable{t, gapEventTables, "Events are counted by property only. Use by=properties, by=days or by=months, or remove the filter."}
 	case q.Filter.isOfArticles():
 		if t == Pages {
 			return nil
@@ -128,6 +138,9 @@ func (c *computation) run() (Report, error) {
 	names := []Table{q.By}
 	if q.By == "" {
 		names = siteTables()
+		if q.Filter.Name == EventFilter {
+			names = append(names, Properties)
+		}
 		if q.Filter.Name == PageFilter {
 			names = append(names, Referrers)
 		}
@@ -173,6 +186,9 @@ func (c *computation) run() (Report, error) {
 	if dimension := q.By.articleDimension(); dimension != "" {
 		g.Go(func() error { return c.articles(dimension, &r) })
 	}
+	if slices.Contains(available, Events) || slices.Contains(available, Properties) || slices.Contains(available, Goals) {
+		g.Go(func() error { return c.events(available[len(available)-1], &r) })
+	}
 	if q.By == Published {
 		g.Go(func() error { return c.published(&r) })
 	}
@@ -195,6 +211,7 @@ type readings struct {
 	pages, pagesBefore           []Row
 	articles, articlesBefore     []Row // by author, section, tag or age
 	withoutArticle               int64 // views
+	events                       []Row // events, properties or goals
 }
 
 // shift returns the number of days between a report's days and the compared ones.
@@ -244,6 +261,12 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 	default:
 		p.Series = fill(days, monthOf(from), to, nextMonth, monthOf)
 	}
+	if c.q.Filter.Name == EventFilter { // nothing else is counted by event
+		p.Totals = eventsOnly(p.Totals)
+		for i := range p.Series {
+			p.Series[i].Totals = eventsOnly(p.Series[i].Totals)
+		}
+	}
 	return p, err
 }
 
@@ -254,6 +277,8 @@ func (c *computation) days(from, to counter.Day) ([]DayTotals, error) {
 		return c.Store.ReportDays(c.ctx, c.q.Site.ID, from, to)
 	case PageFilter:
 		return c.Store.ReportPageDays(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: f.Value}, from, to)
+	case EventFilter:
+		return c.Store.ReportEventDays(c.ctx, c.q.Site.ID, f.Value, from, to)
 	case AuthorFilter, SectionFilter, TagFilter:
 		return c.Store.ReportArticleDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
 	default:
@@ -362,7 +387,7 @@ func sum(days []DayTotals) Totals {
 		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
 		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.Recirculation },
 		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
-		func(t *Totals) **int64 { return &t.SocialViews },
+		func(t *Totals) **int64 { return &t.SocialViews }, func(t *Totals) **int64 { return &t.Events },
 	} {
 		total, known := int64(0), true
 		for i := range days {

@@ -37,9 +37,14 @@ const (
 	Ages      Table = "ages"
 	Published Table = "published"
 
-	Hours      Table = "hours"
-	Days       Table = "days"
-	Months     Table = "months"
+	// Properties are those of one event.
+	Events     Table = "events"
+	Properties Table = "properties"
+	Goals      Table = "goals"
+
+	Hours  Table = "hours"
+	Days   Table = "days"
+	Months Table = "months"
 )
 
 // siteTables lists the tables of an overview.
@@ -125,6 +130,9 @@ const (
 	TagFilter     = "tag"
 )
 
+// EventFilter is the name of the filter by event.
+const EventFilter = "event"
+
 // isOfArticles reports whether the filter restricts a report to some articles.
 func (f Filter) isOfArticles() bool {
 	return f.Name == AuthorFilter || f.Name == SectionFilter || f.Name == TagFilter
@@ -137,6 +145,7 @@ type Query struct {
 	Compare  Comparison // "": none
 	By       Table      // "": the overview
 	Filter   Filter     // no name: none
+	Goals    []Goal     // of the site
 	Limit    int        // of rows per table
 }
 
@@ -144,8 +153,9 @@ type Query struct {
 // are unknown, for example because they are not counted by dimension.
 type Totals struct {
 	Views, Visitors, Visits, SecondViews, Recirculation, Clicks, Conversions *int64
-	SocialViews                                                              *int64                   // that came from social networks
-	Articles                                                                 *int64                   // published in the period
+	SocialViews                                                              *int64 // that came from social networks
+	Articles                                                                 *int64 // published in the period
+	Events                                                                   *int64
 	Engagement                                                               *counter.EngagementDelta // of views that sent heartbeats
 }
 
@@ -168,6 +178,9 @@ type Row struct {
 	Totals
 	Previous *int64   // the table's metric in the compared period
 	Article  *Article // of a page
+	Property string   // whose value it is
+	// ConversionRate is conversions divided by the site's visits.
+	ConversionRate *float64
 }
 
 // TableResult is a table, with the largest values first or in order of time.
@@ -222,6 +235,7 @@ type Store interface {
 	ReportNamedPages(ctx context.Context, site uuid.UUID, r PageRange, names []string) ([]Row, error)
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
 	ArticleStore
+	EventStore
 	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
 }
 

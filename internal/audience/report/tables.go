@@ -14,6 +14,10 @@ func (c *computation) table(t Table, r readings, out *Report) TableResult {
 		return c.timeTable(t, out)
 	case t == Pages:
 		return c.pageTable(t, "views", r, out.Period.Views, func(t Totals) *int64 { return t.Views })
+	case t == Events || t == Properties:
+		return TableResult{By: t, Metric: "events", Rows: r.events}
+	case t == Goals:
+		return TableResult{By: t, Metric: "conversions", Rows: r.events}
 	case t == Published:
 		return c.pageTable(t, "views", r, nil, func(t Totals) *int64 { return t.Views })
 	case t.articleDimension() != "":

@@ -141,6 +141,7 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
 		b.sites.addDimensions(d)
+		b.sites.addEvents(d)
 		for _, f := range d.Filtered {
 			p := &b.filtered
 			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(f.Day))

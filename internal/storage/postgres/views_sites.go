@@ -18,6 +18,8 @@ const (
 	maxSiteValues = 200
 	// The number of pages that a site's day and month list; the others are summed up.
 	maxSiteDayPages, maxSiteMonthPages = 1_000, 5_000
+	// maxEventValues is the maximum number of values of an event's property per day.
+	maxEventValues = 100
 )
 
 // siteRows is what a batch adds to the totals of sites.
@@ -25,6 +27,7 @@ type siteRows struct {
 	hours      map[siteHour]*siteCounts
 	days       map[siteDay]*siteCounts
 	dimensions map[siteValue]*valueCounts
+	events     map[siteEvent]int64
 }
 
 type siteHour struct {
@@ -42,6 +45,11 @@ type siteValue struct {
 	dimension, value string
 }
 
+type siteEvent struct {
+	siteDay
+	event, property, value string
+}
+
 type siteCounts struct {
 	day    counter.Day
 	counts map[counter.Kind]int64
@@ -50,7 +58,7 @@ type siteCounts struct {
 type valueCounts struct{ views, visits int64 }
 
 func newSiteRows() siteRows {
-	return siteRows{hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{}, dimensions: map[siteValue]*valueCounts{}}
+	return siteRows{hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{}, dimensions: map[siteValue]*valueCounts{}, events: map[siteEvent]int64{}}
 }
 
 func (r siteRows) addHour(site uuid.UUID, h counter.HourDelta) {
@@ -74,6 +82,25 @@ func (r siteRows) addDimensions(d counter.Delta) {
 	for _, v := range d.Visits {
 		r.value(d.Site, v).visits += v.Count
 	}
+}
+
+func (r siteRows) addEvents(d counter.Delta) {
+	for _, e := range d.Events {
+		r.addDay(d.Site, e.Day)
+		r.events[siteEvent{siteDay{d.Site, e.Day}, sanitizeText(e.Name), sanitizeText(e.Property), sanitizeText(e.Value)}] += e.Count
+	}
+}
+
+func (r siteRows) writeEvents(ctx context.Context, q *db.Queries) error {
+	in := db.AddSiteEventsParams{MaxValues: maxEventValues}
+	for at, n := range r.events {
+		in.SiteIds, in.Days, in.Events = append(in.SiteIds, at.site), append(in.Days, dateOf(at.day)), append(in.Events, at.event)
+		in.Properties, in.Values, in.Counts = append(in.Properties, at.property), append(in.Values, at.value), append(in.Counts, n)
+	}
+	return chunks(len(in.Values), func(from, to int) error {
+		return q.AddSiteEvents(ctx, db.AddSiteEventsParams{MaxValues: maxEventValues, SiteIds: in.SiteIds[from:to], Days: in.Days[from:to], Events: in.Events[from:to],
+			Properties: in.Properties[from:to], Values: in.Values[from:to], Counts: in.Counts[from:to]})
+	})
 }
 
 // addDay makes sure that the row of a day is written, which marks its lists as due.
@@ -114,6 +141,9 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		if err := q.AddSiteHours(ctx, hours); err != nil {
 			return err
 		}
+	}
+	if err := r.writeEvents(ctx, q); err != nil {
+		return err
 	}
 	values := db.AddSiteDimensionsParams{MaxValues: maxSiteValues}
 	for at, c := range r.dimensions {

@@ -1789,6 +1789,8 @@ type Site struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
@@ -1866,6 +1868,15 @@ type SiteEngagement struct {
 	Day      pgtype.Date
 	Engaged  []int64
 	Scrolled []int64
+}
+
+type SiteEvent struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Event    string
+	Property string
+	Value    string
+	Count    int64
 }
 
 type SiteHour struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const articleSites = `-- name: ArticleSites :many
-select s.id, s.workspace_id, s.name, s.domains, s.time_zone, s.window_seconds, s.unique_method, s.max_id, s.rate_hits, s.rate_seconds, s.visitors, s.weekly_uniques, s.public_counts, s.write_key, s.secret_hash, s.visitor_key, s.created_at, s.updated_at, array(
+select s.id, s.workspace_id, s.name, s.domains, s.time_zone, s.window_seconds, s.unique_method, s.max_id, s.rate_hits, s.rate_seconds, s.visitors, s.weekly_uniques, s.public_counts, s.events, s.goals, s.write_key, s.secret_hash, s.visitor_key, s.created_at, s.updated_at, array(
     select distinct d.id from seeds e join crawl_domains d on d.id = e.domain_id, unnest(s.domains) h(host)
     where e.workspace_id = s.workspace_id and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)
     order by d.id)::integer[] as domain_ids
@@ -51,6 +51,8 @@ func (q *Queries) ArticleSites(ctx context.Context) ([]ArticleSitesRow, error) {
 			&i.Site.Visitors,
 			&i.Site.WeeklyUniques,
 			&i.Site.PublicCounts,
+			&i.Site.Events,
+			&i.Site.Goals,
 			&i.Site.WriteKey,
 			&i.Site.SecretHash,
 			&i.Site.VisitorKey,

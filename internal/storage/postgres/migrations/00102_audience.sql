@@ -15,6 +15,8 @@ create table sites (
     visitors       text not null check (visitors in ('cookie', 'cookieless')),
     weekly_uniques boolean not null,
     public_counts  boolean not null,
+    events         jsonb not null default '[]',                    -- declared: [{name, properties}]
+    goals          jsonb not null default '[]',                    -- [{name, event or page}]
     write_key      text not null unique,                           -- part of the public tracker snippet; not a secret
     secret_hash    bytea not null check (length(secret_hash) = 32),
     visitor_key    bytea not null,                                 -- sealed; user ids are hashed with it
@@ -236,6 +238,18 @@ create function add_counts(a bigint[], b bigint[]) returns bigint[] language sql
     return (select array_agg(w.x + w.y order by w.i) from unnest(a, b) with ordinality w(x, y, i));
 create aggregate sum_counts(bigint[]) (sfunc = add_counts, stype = bigint[], parallel = safe);
 
+-- Events that sites declare, by day: with an empty property the event itself,
+-- otherwise one value of a property. Rare values are added to 'other'.
+create table site_events (
+    site_id  uuid not null,
+    day      date not null,
+    event    text not null,
+    property text not null,
+    value    text not null,
+    count    bigint not null,
+    primary key (site_id, event, property, day, value)
+) with (fillfactor = 80);
+
 -- Articles by the page of the site that shows them, with what reports group by.
 -- They are found by their canonical URL.
 create table site_articles (
@@ -350,7 +364,7 @@ create index links_post on links (post_id) where post_id is not null;
 -- +goose Down
 drop aggregate sum_counts(bigint[]);
 drop function add_counts;
-drop table site_article_days, site_article_cursors, site_articles, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table site_events, site_article_days, site_article_cursors, site_articles, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

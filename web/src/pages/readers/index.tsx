@@ -13,6 +13,7 @@ import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { NewSite } from './NewSite'
 import { Links } from './Links'
+import { Goals } from './Goals'
 import { Newsroom } from './Newsroom'
 import { Overview } from './Overview'
 import { type Counted, PageNumbers } from './PageNumbers'
@@ -93,6 +94,7 @@ export function ReadersPage() {
                   <Tabs.Tab value="overview">{t('report.overview')}</Tabs.Tab>
                   <Tabs.Tab value="authors">{t('report.tables.authors')}</Tabs.Tab>
                   <Tabs.Tab value="sections">{t('report.tables.sections')}</Tabs.Tab>
+                  <Tabs.Tab value="goals">{t('report.tables.goals')}</Tabs.Tab>
                   <Tabs.Tab value="live">{t('report.live')}</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="overview">
@@ -103,6 +105,9 @@ export function ReadersPage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="sections">
                   <Newsroom site={site} search={search} tables={['sections', 'tags', 'ages']} />
+                </Tabs.Panel>
+                <Tabs.Panel value="goals">
+                  <Goals site={site} search={search} />
                 </Tabs.Panel>
                 <Tabs.Panel value="live">
                   <Numbers site={counted} page={search.page} choose={choose} />

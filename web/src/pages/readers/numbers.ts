@@ -6,7 +6,7 @@ type Totals = Schemas['ReportTotals']
 
 /** A total of the report. `lower` is true where less is better. */
 export interface Metric {
-  key: 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
+  key: 'events' | 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
   kind: 'count' | 'decimal' | 'rate' | 'duration'
   lower?: boolean
 }
@@ -20,8 +20,10 @@ export const metrics: Metric[] = [
   { key: 'recirculation_rate', kind: 'rate' },
 ]
 
+const events: Metric = { key: 'events', kind: 'count' }
+
 /** Returns the metrics to show: with a filter, those that are counted. */
-export const shownMetrics = (totals: Totals, isFiltered: boolean) => metrics.filter((m) => !isFiltered || totals[m.key] !== undefined)
+export const shownMetrics = (totals: Totals, isFiltered: boolean) => (isFiltered ? [...metrics, events].filter((m) => totals[m.key] !== undefined) : metrics)
 
 /** Formats a number of the metric; a dash if it is unknown. */
 export function formatMetric(value: number | undefined, kind: Metric['kind'], language: string): string {
@@ -65,10 +67,11 @@ export const filterOf: Partial<Record<TableName, FilterName>> = {
   authors: 'author',
   sections: 'section',
   tags: 'tag',
+  events: 'event',
 }
 
 /** Tables that share a card. */
-export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems']]
+export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems'], ['properties']]
 
 type Reason = Schemas['ReportGap']['code']
 

@@ -4,7 +4,7 @@ export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
 
 /** Tabs besides the overview. */
-export const tabs = ['authors', 'sections', 'live'] as const
+export const tabs = ['authors', 'sections', 'goals', 'live'] as const
 export type Tab = (typeof tabs)[number]
 
 /** The address of the Readers page. The range is a preset, or `from` and `to`. */
@@ -92,7 +92,7 @@ export function rangeOf(search: ReadersSearch, today: string): Range {
 /** Returns the parameters of the range and the comparison. */
 export const period = ({ range, from, to, compare }: ReadersSearch) => ({ range, from, to, compare })
 
-export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os', 'author', 'section', 'tag'] as const
+export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os', 'author', 'section', 'tag', 'event'] as const
 export type FilterName = (typeof filterNames)[number]
 export interface Filter {
   name: FilterName
