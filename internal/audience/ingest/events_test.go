@@ -32,7 +32,7 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 	if got, want := fmt.Sprint(d.filtered(s, "/a")), "map[unknown_event:1 unknown_property:1]"; got != want {
 		t.Errorf("filtered: got %s, want %s", got, want)
 	}
-	for _, value := range []string{"an@example.com", "203.0.113.7", "2001:db8::1", "0912345678", strings.Repeat("x", 101), "a\u0001b"} {
+	for _, value := range []string{"an@example.com", "203.0.113.7", "2001:db8::1", "0912345678", strings.Repeat("x", 101), `a\u0001b`} {
 		d.expectProblem(value, send("Sign up", `{"plan":"`+value+`"}`), 422, "invalid_request", "properties.plan")
 	}
 	d.expectProblem("a view with properties", send("click", `{"plan":"pro"}`), 422, "invalid_request", "properties")
