@@ -72,6 +72,12 @@ func accessTable() map[string]access {
 		"skipOccurrence":     {least: workspace.Author, scope: workspace.PostsWrite},
 		"unskipOccurrence":   {least: workspace.Author, scope: workspace.PostsWrite},
 
+		"listLabels":  {least: workspace.Viewer, scope: workspace.PostsRead},
+		"createLabel": {least: workspace.Author, scope: workspace.PostsWrite},
+		"updateLabel": {least: workspace.Editor, scope: workspace.PostsWrite},
+		"deleteLabel": {least: workspace.Editor, scope: workspace.PostsWrite},
+		"labelPosts":  {least: workspace.Author, scope: workspace.PostsWrite},
+
 		"listAccounts":            {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"accountLimits":           {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"connectAccountWithToken": {least: workspace.Editor, scope: workspace.AccountsWrite},

@@ -223,6 +223,7 @@ type Server struct {
 	Workflows  Workflows
 	Accounts   Accounts
 	Groups     AccountGroups
+	Labels     Labels
 	LinkCard   LinkCardFetcher
 	Media      *media.Service
 	Exports    *archive.Archives

@@ -11,22 +11,22 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// request is what a client sends to an operation.
+// request is a client's request to an operation.
 type request struct {
-	args          []any // what stands in the path, in order
+	args          []any // values of the path's parameters, in order
 	query         string
 	queryRequired bool // also of a list without filters
 	body          any
 	contentType   string // of a body that is not JSON
 	ifMatch       string
-	authorization string // in place of a token
+	authorization string // instead of a token
 }
 
-// reach says who may send an operation, and how a right request looks. It says
-// so apart from the API's own table, so that neither is believed alone.
+// reach lists who may call an operation and a valid request. It is independent of the
+// API's own access table, so that each checks the other.
 type reach struct {
-	least workspace.Role // empty: everybody, without a token too
-	own   bool           // about the session of the browser that asks: no token will do
+	least workspace.Role // empty: public, also without a token
+	own   bool           // requires a browser's session; tokens are refused
 	scope workspace.Scope
 	build func(x *things) request
 }
@@ -52,7 +52,7 @@ func reachable() map[string]reach {
 		return reach{least: workspace.Viewer, own: true, build: build}
 	}
 
-	// What many have in common.
+	// Shared by many operations.
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -262,6 +262,16 @@ func reachable() map[string]reach {
 		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
 			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
 		}),
+		"listLabels":  viewers(workspace.PostsRead, none),
+		"createLabel": authors(workspace.PostsWrite, func(*things) request { return request{body: object{"name": "Flood " + uuid.NewString()}} }),
+		"updateLabel": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.label()}, body: object{"name": "Storm " + uuid.NewString()}}
+		}),
+		"deleteLabel": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.label()}} }),
+		"labelPosts": authors(workspace.PostsWrite, func(x *things) request {
+			return request{body: object{"posts": []any{x.s.Schedule().ID}, "add": []any{x.label()}}}
+		}),
+
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}

@@ -20,7 +20,7 @@ func TestEngagement_OfPagesAndSites(t *testing.T) {
 	base := "/api/v1/sites/" + w.ID.String()
 	site, err := w.CounterSite()
 	s.Must(err)
-	// Views of a quarter of an hour ago, so that heartbeats may report minutes.
+	// Views of 15 minutes ago, so that heartbeats may report minutes.
 	began := time.Now().Add(-14 * time.Minute)
 	views := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
 	for i, engaged := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second} {

@@ -35,10 +35,10 @@ import (
 // with the code that made them.
 var record = flag.Bool("record", false, "write the recorded histories to testdata/replay")
 
-// recorder stands in for people and machines, which no history should name.
+// recorder replaces names of people and machines, which no history should contain.
 const recorder = "recorder"
 
-// scenario is what happens to one workflow on a real server.
+// scenario is one workflow execution on a real server.
 type scenario struct {
 	room  *newsroom
 	setUp func(room *newsroom)
@@ -91,7 +91,7 @@ func scenarios() map[string]*scenario {
 	}
 }
 
-// deadFirst makes every target a dead letter when it goes out first.
+// deadFirst makes every target a dead letter at its first attempt.
 func deadFirst(status post.TargetStatus) func(room *newsroom) {
 	return func(room *newsroom) {
 		room.view.ScheduledTime = time.Now()
@@ -99,7 +99,7 @@ func deadFirst(status post.TargetStatus) func(room *newsroom) {
 	}
 }
 
-// prepareAhead gives a post attachments, and little time to upload them.
+// prepareAhead adds attachments to a post, and little time to upload them.
 func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) func(room *newsroom) {
 	return func(room *newsroom) {
 		room.view.ScheduledTime = time.Now().Add(8 * time.Second)
@@ -121,7 +121,7 @@ func uncertainThenConfirmed() *scenario {
 	return s
 }
 
-// oneOfTwoDead fails one target, retries it in vain by its id, and edits.
+// oneOfTwoDead fails one target, retries it without success by its id, and edits.
 func oneOfTwoDead() *scenario {
 	s := &scenario{room: newRoom("mastodon", "bluesky"), end: post.Posted}
 	s.setUp = func(room *newsroom) {
@@ -144,7 +144,7 @@ func oneOfTwoDead() *scenario {
 	return s
 }
 
-// untilParked waits for the workflow to wait for a person.
+// untilParked waits until the workflow is parked.
 func untilParked(t *testing.T, c client.Client, id string) {
 	t.Helper()
 	for range 200 {
@@ -158,7 +158,7 @@ func untilParked(t *testing.T, c client.Client, id string) {
 	t.Fatal("the post was never parked")
 }
 
-// retryFirst makes the first target fail once.
+// retryFirst makes the first attempt of the first target fail.
 func retryFirst(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	first := room.view.Targets[0].ID
@@ -183,7 +183,7 @@ func throttleFirst(room *newsroom) {
 	}
 }
 
-// staleTwice makes the post slip away once without a change and once with one.
+// staleTwice makes the revision stale once without a change and once with one.
 func staleTwice(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	calls := 0
@@ -280,8 +280,8 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// start runs a worker for one workflow: every scenario has a queue and a room of
-// its own.
+// start runs a worker for one workflow: every scenario has a task queue and a newsroom
+// of its own.
 func start(t *testing.T, c client.Client, room any, id, name string, args ...any) client.WorkflowRun {
 	t.Helper()
 	queue := workflows.PostQueue + "-" + id

@@ -395,6 +395,24 @@ func (e InstagramOptionsKind) Valid() bool {
 	}
 }
 
+// Defines values for LabelKind.
+const (
+	LabelKindCampaign LabelKind = "campaign"
+	LabelKindLabel    LabelKind = "label"
+)
+
+// Valid indicates whether the value is a known member of the LabelKind enum.
+func (e LabelKind) Valid() bool {
+	switch e {
+	case LabelKindCampaign:
+		return true
+	case LabelKindLabel:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LinkedInOptionsPollDurationDays.
 const (
 	N1  LinkedInOptionsPollDurationDays = 1
@@ -2747,6 +2765,34 @@ type Invitation struct {
 	Role Role `json:"role"`
 }
 
+// Label A label or a campaign, by which people sort posts.
+type Label struct {
+	Color     string             `json:"color"`
+	CreatedAt time.Time          `json:"created_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Kind A post has any number of labels and at most one campaign.
+	Kind      LabelKind `json:"kind"`
+	Name      string    `json:"name"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LabelChange defines model for LabelChange.
+type LabelChange struct {
+	Add    *[]openapi_types.UUID `json:"add,omitempty"`
+	Posts  []openapi_types.UUID  `json:"posts"`
+	Remove *[]openapi_types.UUID `json:"remove,omitempty"`
+}
+
+// LabelEdit defines model for LabelEdit.
+type LabelEdit struct {
+	Color *string `json:"color,omitempty"`
+	Name  *string `json:"name,omitempty"`
+}
+
+// LabelKind A post has any number of labels and at most one campaign.
+type LabelKind string
+
 // Link defines model for Link.
 type Link struct {
 	// AccountId The account that the post was published to with this link.
@@ -3099,6 +3145,14 @@ type NewExport struct {
 	To   time.Time `json:"to"`
 }
 
+// NewLabel defines model for NewLabel.
+type NewLabel struct {
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string    `json:"color,omitempty"`
+	Kind  *LabelKind `json:"kind,omitempty"`
+	Name  string     `json:"name"`
+}
+
 // NewLink defines model for NewLink.
 type NewLink struct {
 	// PostId The post that clicks are counted for.
@@ -3140,6 +3194,9 @@ type NewPost struct {
 
 	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
 	DropIfLateMinutes *int `json:"drop_if_late_minutes,omitempty"`
+
+	// Labels Ids of labels, and of at most one campaign. POST /api/v1/posts/labels changes them later.
+	Labels *[]openapi_types.UUID `json:"labels,omitempty"`
 
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
@@ -3467,7 +3524,10 @@ type Post struct {
 	CreatedAt         time.Time            `json:"created_at"`
 	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
 	Id                openapi_types.UUID   `json:"id"`
-	Language          *string              `json:"language,omitempty"`
+
+	// Labels Ids of its labels and of its campaign. Absent: none.
+	Labels   *[]openapi_types.UUID `json:"labels,omitempty"`
+	Language *string               `json:"language,omitempty"`
 
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
 	Occurrence *string `json:"occurrence,omitempty"`
@@ -5253,6 +5313,9 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// LabelID defines model for LabelID.
+type LabelID = openapi_types.UUID
+
 // LinkCode defines model for LinkCode.
 type LinkCode = string
 
@@ -5557,6 +5620,12 @@ type ListPostsParams struct {
 
 	// Series Only posts of this series.
 	Series *openapi_types.UUID `form:"series,omitempty" json:"series,omitempty"`
+
+	// Label Only posts with this label or of this campaign.
+	Label *openapi_types.UUID `form:"label,omitempty" json:"label,omitempty"`
+
+	// Q Only posts with these words in the text, in a version for an account, or in the name of one of their accounts. Case and accents don't matter.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Order Latest scheduled time first, or earliest.
 	Order *ListPostsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
@@ -6024,6 +6093,12 @@ type PreviewSelectorsJSONRequestBody = SelectorPreviewRequest
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
 type ExportWARCJSONRequestBody = NewExport
 
+// CreateLabelJSONRequestBody defines body for CreateLabel for application/json ContentType.
+type CreateLabelJSONRequestBody = NewLabel
+
+// UpdateLabelJSONRequestBody defines body for UpdateLabel for application/json ContentType.
+type UpdateLabelJSONRequestBody = LabelEdit
+
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
 type CreateLinkJSONRequestBody = NewLink
 
@@ -6050,6 +6125,9 @@ type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
 type CreatePostJSONRequestBody = NewPost
+
+// LabelPostsJSONRequestBody defines body for LabelPosts for application/json ContentType.
+type LabelPostsJSONRequestBody = LabelChange
 
 // PreviewPostJSONRequestBody defines body for PreviewPost for application/json ContentType.
 type PreviewPostJSONRequestBody = PreviewedPost
@@ -6275,6 +6353,18 @@ type ServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
+	// ListLabels Lists labels and campaigns.
+	// (GET /api/v1/labels)
+	ListLabels(c *gin.Context)
+	// CreateLabel Creates a label or a campaign.
+	// (POST /api/v1/labels)
+	CreateLabel(c *gin.Context)
+	// DeleteLabel Deletes a label and removes it from its posts.
+	// (DELETE /api/v1/labels/{id})
+	DeleteLabel(c *gin.Context, id LabelID)
+	// UpdateLabel Renames or recolors a label.
+	// (PATCH /api/v1/labels/{id})
+	UpdateLabel(c *gin.Context, id LabelID)
 	// GetLinkCard Returns what networks show of a linked page.
 	// (GET /api/v1/link-card)
 	GetLinkCard(c *gin.Context, params GetLinkCardParams)
@@ -6356,6 +6446,9 @@ type ServerInterface interface {
 	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(c *gin.Context, params ExportPostsParams)
+	// LabelPosts Adds labels to posts and removes others.
+	// (POST /api/v1/posts/labels)
+	LabelPosts(c *gin.Context)
 	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(c *gin.Context)
@@ -8122,6 +8215,82 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	siw.Handler.GetFeed(c, id, format, params)
 }
 
+// ListLabels operation middleware
+func (siw *ServerInterfaceWrapper) ListLabels(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLabels(c)
+}
+
+// CreateLabel operation middleware
+func (siw *ServerInterfaceWrapper) CreateLabel(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateLabel(c)
+}
+
+// DeleteLabel operation middleware
+func (siw *ServerInterfaceWrapper) DeleteLabel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteLabel(c, id)
+}
+
+// UpdateLabel operation middleware
+func (siw *ServerInterfaceWrapper) UpdateLabel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateLabel(c, id)
+}
+
 // GetLinkCard operation middleware
 func (siw *ServerInterfaceWrapper) GetLinkCard(c *gin.Context) {
 
@@ -8911,6 +9080,22 @@ func (siw *ServerInterfaceWrapper) ListPosts(c *gin.Context) {
 		return
 	}
 
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", c.Request.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter label: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", c.Request.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter q: %w", err), http.StatusBadRequest)
+		return
+	}
+
 	// ------------- Optional query parameter "order" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", c.Request.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -9042,6 +9227,19 @@ func (siw *ServerInterfaceWrapper) ExportPosts(c *gin.Context) {
 	}
 
 	siw.Handler.ExportPosts(c, params)
+}
+
+// LabelPosts operation middleware
+func (siw *ServerInterfaceWrapper) LabelPosts(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.LabelPosts(c)
 }
 
 // PreviewPost operation middleware
@@ -12181,6 +12379,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/labels", wrapper.ListLabels)
+	router.POST(options.BaseURL+"/api/v1/labels", wrapper.CreateLabel)
+	router.DELETE(options.BaseURL+"/api/v1/labels/:id", wrapper.DeleteLabel)
+	router.PATCH(options.BaseURL+"/api/v1/labels/:id", wrapper.UpdateLabel)
+	router.POST(options.BaseURL+"/api/v1/posts/labels", wrapper.LabelPosts)
 	router.GET(options.BaseURL+"/api/v1/account-groups", wrapper.ListAccountGroups)
 	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
 	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
@@ -14621,6 +14824,174 @@ func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedRes
 	return err
 }
 
+type ListLabelsRequestObject struct {
+}
+
+type ListLabelsResponseObject interface {
+	VisitListLabelsResponse(w http.ResponseWriter) error
+}
+
+type ListLabels200JSONResponse struct {
+	Labels []Label `json:"labels"`
+}
+
+func (response ListLabels200JSONResponse) VisitListLabelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabelsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListLabelsdefaultApplicationProblemPlusJSONResponse) VisitListLabelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLabelRequestObject struct {
+	Body *CreateLabelJSONRequestBody
+}
+
+type CreateLabelResponseObject interface {
+	VisitCreateLabelResponse(w http.ResponseWriter) error
+}
+
+type CreateLabel201JSONResponse Label
+
+func (response CreateLabel201JSONResponse) VisitCreateLabelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLabeldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateLabeldefaultApplicationProblemPlusJSONResponse) VisitCreateLabelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteLabelRequestObject struct {
+	Id LabelID `json:"id"`
+}
+
+type DeleteLabelResponseObject interface {
+	VisitDeleteLabelResponse(w http.ResponseWriter) error
+}
+
+type DeleteLabel204Response struct {
+}
+
+func (response DeleteLabel204Response) VisitDeleteLabelResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteLabeldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteLabeldefaultApplicationProblemPlusJSONResponse) VisitDeleteLabelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLabelRequestObject struct {
+	Id   LabelID `json:"id"`
+	Body *UpdateLabelJSONRequestBody
+}
+
+type UpdateLabelResponseObject interface {
+	VisitUpdateLabelResponse(w http.ResponseWriter) error
+}
+
+type UpdateLabel200JSONResponse Label
+
+func (response UpdateLabel200JSONResponse) VisitUpdateLabelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLabeldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateLabeldefaultApplicationProblemPlusJSONResponse) VisitUpdateLabelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetLinkCardRequestObject struct {
 	Params GetLinkCardParams
 }
@@ -15929,6 +16300,51 @@ type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExportPostsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type LabelPostsRequestObject struct {
+	Body *LabelPostsJSONRequestBody
+}
+
+type LabelPostsResponseObject interface {
+	VisitLabelPostsResponse(w http.ResponseWriter) error
+}
+
+type LabelPosts200JSONResponse struct {
+	Changed []openapi_types.UUID `json:"changed"`
+}
+
+func (response LabelPosts200JSONResponse) VisitLabelPostsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type LabelPostsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response LabelPostsdefaultApplicationProblemPlusJSONResponse) VisitLabelPostsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -20329,6 +20745,18 @@ type StrictServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
+	// ListLabels Lists labels and campaigns.
+	// (GET /api/v1/labels)
+	ListLabels(ctx context.Context, request ListLabelsRequestObject) (ListLabelsResponseObject, error)
+	// CreateLabel Creates a label or a campaign.
+	// (POST /api/v1/labels)
+	CreateLabel(ctx context.Context, request CreateLabelRequestObject) (CreateLabelResponseObject, error)
+	// DeleteLabel Deletes a label and removes it from its posts.
+	// (DELETE /api/v1/labels/{id})
+	DeleteLabel(ctx context.Context, request DeleteLabelRequestObject) (DeleteLabelResponseObject, error)
+	// UpdateLabel Renames or recolors a label.
+	// (PATCH /api/v1/labels/{id})
+	UpdateLabel(ctx context.Context, request UpdateLabelRequestObject) (UpdateLabelResponseObject, error)
 	// GetLinkCard Returns what networks show of a linked page.
 	// (GET /api/v1/link-card)
 	GetLinkCard(ctx context.Context, request GetLinkCardRequestObject) (GetLinkCardResponseObject, error)
@@ -20410,6 +20838,9 @@ type StrictServerInterface interface {
 	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(ctx context.Context, request ExportPostsRequestObject) (ExportPostsResponseObject, error)
+	// LabelPosts Adds labels to posts and removes others.
+	// (POST /api/v1/posts/labels)
+	LabelPosts(ctx context.Context, request LabelPostsRequestObject) (LabelPostsResponseObject, error)
 	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(ctx context.Context, request PreviewPostRequestObject) (PreviewPostResponseObject, error)
@@ -22283,6 +22714,142 @@ func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format
 	}
 }
 
+// ListLabels operation middleware
+func (sh *strictHandler) ListLabels(ctx *gin.Context) {
+	var request ListLabelsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLabels(ctx, request.(ListLabelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLabels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLabelsResponseObject); ok {
+		if err := validResponse.VisitListLabelsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateLabel operation middleware
+func (sh *strictHandler) CreateLabel(ctx *gin.Context) {
+	var request CreateLabelRequestObject
+
+	var body CreateLabelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateLabel(ctx, request.(CreateLabelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateLabel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateLabelResponseObject); ok {
+		if err := validResponse.VisitCreateLabelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteLabel operation middleware
+func (sh *strictHandler) DeleteLabel(ctx *gin.Context, id LabelID) {
+	var request DeleteLabelRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteLabel(ctx, request.(DeleteLabelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteLabel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteLabelResponseObject); ok {
+		if err := validResponse.VisitDeleteLabelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateLabel operation middleware
+func (sh *strictHandler) UpdateLabel(ctx *gin.Context, id LabelID) {
+	var request UpdateLabelRequestObject
+
+	request.Id = id
+
+	var body UpdateLabelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateLabel(ctx, request.(UpdateLabelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateLabel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateLabelResponseObject); ok {
+		if err := validResponse.VisitUpdateLabelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetLinkCard operation middleware
 func (sh *strictHandler) GetLinkCard(ctx *gin.Context, params GetLinkCardParams) {
 	var request GetLinkCardRequestObject
@@ -23117,6 +23684,48 @@ func (sh *strictHandler) ExportPosts(ctx *gin.Context, params ExportPostsParams)
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportPostsResponseObject); ok {
 		if err := validResponse.VisitExportPostsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// LabelPosts operation middleware
+func (sh *strictHandler) LabelPosts(ctx *gin.Context) {
+	var request LabelPostsRequestObject
+
+	var body LabelPostsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.LabelPosts(ctx, request.(LabelPostsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LabelPosts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(LabelPostsResponseObject); ok {
+		if err := validResponse.VisitLabelPostsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -151,6 +151,7 @@ func (h *Host) postgresArgs(dir string, port int) []string {
 		"unix_socket_permissions=0700",
 		"max_connections=100",
 		"shared_buffers=128MB",
+		"jit=off", // compiling takes longer than our queries, which read few rows or an index
 		"password_encryption=scram-sha-256",
 		"logging_collector=off",
 		"log_destination=stderr",

@@ -64,7 +64,7 @@ func TestCheck_CountsDifferences(t *testing.T) {
 	}
 }
 
-// A comparison flushes first, so that what is only in Redis is no difference.
+// A comparison flushes first, so that unflushed views are no difference.
 func TestCheck_FlushesFirst(t *testing.T) {
 	t.Parallel()
 	m := newMemory(2)
@@ -79,15 +79,15 @@ func TestCheck_FlushesFirst(t *testing.T) {
 	}
 }
 
-// logged returns a flusher with what it logs.
+// logged returns a flusher and its log.
 func (m *memory) logged() (*flush.Flusher, *bytes.Buffer) {
 	f, log := m.flusher(), &bytes.Buffer{}
 	f.Log = slog.New(slog.NewTextHandler(log, nil))
 	return f, log
 }
 
-// Agreement is logged as information, a difference as an error, and nothing when
-// nothing was compared.
+// Agreement is logged at info level, a difference as an error, and nothing if nothing
+// was compared.
 func TestCheck_LogsItsResult(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -124,7 +124,7 @@ func TestMaintain_LogsExpiredRecords(t *testing.T) {
 	}
 }
 
-// A flush carries out a hundred erasures, the next one the others.
+// A flush performs a hundred erasures, the next one the others.
 func TestErase_IsBounded(t *testing.T) {
 	t.Parallel()
 	m := newMemory(1)
@@ -138,7 +138,7 @@ func TestErase_IsBounded(t *testing.T) {
 	}
 }
 
-// The ledger is asked only about records that a batch skipped.
+// The ledger is queried only about records that a batch skipped.
 func TestReplay_NeedsNoLedgerWithoutABatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory(1)
@@ -207,7 +207,7 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 		if c, _, err = f.CheckIfDue(t.Context(), func() {}); err != nil || c.Compared != 3*20_000 {
 			t.Errorf("got %d compared, %v, want the first 20,000 pages again", c.Compared, err)
 		}
-		// Check starts with the first page whatever was compared before.
+		// Check starts with the first page regardless of earlier comparisons.
 		if c, done, err = f.Check(t.Context(), func() {}); err != nil || !done || c.Compared != 3*20_000 || c.Next.Site != sites[0] {
 			t.Errorf("got %d compared, next %v, %t, %v, want the first 20,000 pages", c.Compared, c.Next, done, err)
 		}
@@ -276,7 +276,7 @@ func TestErase_ReachesEveryPage(t *testing.T) {
 	}
 }
 
-// An erasure that failed is not reported as done, and is carried out again.
+// A failed erasure is not reported as done, and is retried.
 func TestErase_EveryFailureIsReported(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"PendingViewErasures", "ViewSitePages", "ErasePage", "EraseVisitor", "EraseSiteViews", "CompleteViewErasure"} {
@@ -301,8 +301,8 @@ func TestErase_EveryFailureIsReported(t *testing.T) {
 	}
 }
 
-// Maintenance continues until everything is rolled up and saved, and keeps the
-// ledger rows of batches that a flush or a replay still needs.
+// Maintenance continues until everything is rolled up and saved, and keeps the ledger
+// rows of batches that a flush or a replay still needs.
 func TestMaintain_DoesEverything(t *testing.T) {
 	t.Parallel()
 	m := newMemory(2)
@@ -439,9 +439,9 @@ func TestReplay_SelectsById(t *testing.T) {
 	}
 }
 
-// filtered is a page's filtered hits while batches are taken.
+// filtered returns a page's filtered hits while batches are taken.
 type filtered struct {
-	takes  int // how many more reads see another take
+	takes  int // number of further reads during which another batch is taken
 	reads  int
 	fail   int // this read fails
 	batch  uuid.UUID

@@ -36,7 +36,7 @@ const servedRedis = "INGEST_TEST_REDIS"
 
 const servedKey = "dlw_killedkilledkille"
 
-// served is the one site that such a process counts for.
+// served is the only site of such a process.
 func served() counter.Site {
 	return counter.Site{ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.Set}
 }

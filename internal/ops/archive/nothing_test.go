@@ -23,3 +23,7 @@ func (nothing) AuditArchive(context.Context, uuid.UUID, audit.Action, map[string
 func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[archive.RemoteAccount]uuid.UUID, error) {
 	return nil, nil
 }
+
+func (nothing) GroupNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }
+
+func (nothing) LabelNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }

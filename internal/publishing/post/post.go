@@ -79,6 +79,7 @@ type Post struct {
 	LinkBase       string        // addresses in the text are sent as short links that begin so; "": as they are
 	Series         *Occurrence   // nil: of no series
 	QueueGroupID   *uuid.UUID    // the account group whose queue it has a slot of
+	LabelIDs       []uuid.UUID   // labels and at most one campaign
 	Approval       Approval
 	RedrivenAt     *time.Time // when a person last asked for another round
 	Version        int64      // every change; the API's ETag
@@ -192,6 +193,7 @@ const (
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
+	EventLabeled    = "labeled" // its labels changed
 )
 
 // EditedDraft marks, in the data of an edited event, the edit of a draft that does

@@ -42,6 +42,7 @@ func english() map[string]string {
 		"submitted.dateline": "Pending approval: an author created its series.",
 		"approved":           "Approved.",
 		"rejected":           "Not approved.[ {note}]",
+		"labeled":            "Labels changed.",
 
 		"needs_reconnect":  "The network no longer accepts Dateline's access; reconnect the account.",
 		"expiring":         "Dateline's access to the account expires soon; reconnect it before then.",

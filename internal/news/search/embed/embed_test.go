@@ -11,7 +11,8 @@ import (
 	"dateline/internal/news/search/embed"
 )
 
-// endpoint answers as the documentation says, in whatever order: index tells.
+// endpoint responds as documented, with the vectors in any order: index identifies
+// them.
 func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client, *int) {
 	calls := new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +46,7 @@ func TestEmbed_KeepsTheOrder(t *testing.T) {
 	}
 	got, err := c.Embed(t.Context(), texts)
 	if err != nil || len(got) != 70 || *calls != 3 {
-		t.Fatalf("%d vectors by %d calls, %v", len(got), *calls, err)
+		t.Fatalf("%d vectors with %d calls, %v", len(got), *calls, err)
 	}
 	for i, v := range got {
 		if v[0] != float32(i) {

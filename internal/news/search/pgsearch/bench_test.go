@@ -23,10 +23,10 @@ import (
 )
 
 var (
-	benchArticles = flag.Int("search-bench", 0, "measure the search among so many articles (make bench-search)")
-	benchFill     = flag.Int("search-bench-fill", 0, "index so many more of them, and measure nothing")
-	benchEach     = flag.Int("search-bench-each", 40, "how many queries of each kind")
-	benchVectors  = flag.Int("search-bench-vectors", 0, "make vectors of so many more of them, and measure the search by meaning")
+	benchArticles = flag.Int("search-bench", 0, "number of articles among which to measure the search (make bench-search)")
+	benchFill     = flag.Int("search-bench-fill", 0, "number of articles to index without measuring")
+	benchEach     = flag.Int("search-bench-each", 40, "number of queries of each kind")
+	benchVectors  = flag.Int("search-bench-vectors", 0, "number of vectors to add before measuring semantic search")
 )
 
 // class is a kind of query.
@@ -78,7 +78,7 @@ func kinds(l *searchtest.Load, n int) []class {
 		{"newest, no words", func(i int) search.Request {
 			return search.Request{Sort: search.ByTime, Filters: search.Filters{Languages: []string{"vi"}}, Offset: i * 10}
 		}},
-		{"nothing has them all", func(i int) search.Request {
+		{"no article has all words", func(i int) search.Request {
 			return search.Request{Text: l.Word(5000+i*91) + " " + l.Word(9000+i*83) + " " + l.Word(200+i)}
 		}},
 	}
@@ -120,7 +120,7 @@ func TestBench(t *testing.T) {
 	var all []time.Duration
 	each := *benchEach
 	for _, c := range kinds(l, n) {
-		measure(t, e, c, 3) // what is read for the first time
+		measure(t, e, c, 3) // the first reads fill the cache
 		took := measure(t, e, c, each)
 		all = append(all, took...)
 		t.Logf("%-27s %s", c.name, line(took))
@@ -196,7 +196,7 @@ func measure(t *testing.T, e *pgsearch.Engine, c class, n int) []time.Duration {
 	for i := range n {
 		r := c.request(i)
 		if r.Now = searchtest.Now(); r.Filters.VisibleDomains == nil {
-			r.Filters.VisibleDomains = sites() // as the API does
+			r.Filters.VisibleDomains = sites() // like the API
 		}
 		began := time.Now()
 		a, err := e.Search(t.Context(), r)

@@ -1407,6 +1407,16 @@ type Identity struct {
 	CreatedAt time.Time
 }
 
+type Label struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Kind        string
+	Name        string
+	Color       string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 type Link struct {
 	Code        string
 	WorkspaceID uuid.UUID
@@ -1657,6 +1667,8 @@ type ScheduledPost struct {
 	ApprovalNote           string
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
+	LabelIds               []uuid.UUID
+	SearchText             string
 	QueueSlot              *time.Time
 }
 
