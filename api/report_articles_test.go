@@ -19,8 +19,10 @@ import (
 // The views of a page are those of the article with its canonical URL, for each of
 // its authors. A corrected author is reflected.
 func TestSiteReport_Articles(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"one.example"} })
+	s.seeded("one.example")
 	first, second := s.article("one.example", "/a.html", paragraphs("river", 12)), s.article("one.example", "/b.html", paragraphs("engine", 12))
 	s.Exec("update articles set authors = '{An,Bình}', section = 'World', tags = '{flood}', published_at = clock_timestamp() where id = $1", first.ID)
 	s.Exec("update articles set authors = '{An}', section = 'Sport', tags = '{}', published_at = clock_timestamp() - interval '50 hours' where id = $1", second.ID)

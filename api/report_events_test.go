@@ -17,6 +17,7 @@ import (
 
 // A site declares events and goals, and reports count them.
 func TestSiteReport_EventsAndGoals(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.RateHits = 100 })
 	base := "/api/v1/sites/" + w.ID.String()
