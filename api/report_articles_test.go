@@ -88,10 +88,10 @@ func TestSiteReport_Articles(t *testing.T) {
 	}
 	// Views, visitors, visits, recirculation, social views, articles and engaged views.
 	for query, want := range map[string]string{
-		"&by=authors":                     "An 3321123 1, Bình 2221112 1, 1",
+		"&by=authors":                     "An 3321113 1, Bình 2221112 1, 1",
 		"&by=sections":                    "World 2221112 1, Sport 1100001 1, 1",
 		"&by=tags":                        "flood 2221112 1, 1",
-		"&by=ages":                        "0 222111-2 1, 2-6 110000-1 1, 1",
+		"&by=ages":                        "0 22211-2 1, 2-6 11000-1 1, 1",
 		"&by=published":                   "/a.html 2221--- " + first.ID.String() + ", -",
 		"&by=pages&filter=author:An":      "/a.html 2221--- " + first.ID.String() + ", /b.html 1100--- " + second.ID.String() + ", -",
 		"&by=pages&filter=section:Sport":  "/b.html 1100--- " + second.ID.String() + ", -",
