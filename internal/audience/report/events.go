@@ -81,7 +81,7 @@ func (c *computation) goals(from, to counter.Day) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := sum(days)
+	total := Sum(days)
 	events, err := c.Store.ReportEvents(c.ctx, site, from, to, maxEvents)
 	if err != nil {
 		return nil, err

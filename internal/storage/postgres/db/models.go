@@ -1392,6 +1392,24 @@ type CrawledPage struct {
 	MovedTo        *uuid.UUID
 }
 
+type Email struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	SubscriptionID *uuid.UUID
+	Recipient      string
+	Subject        string
+	BodyText       string
+	BodyHtml       string
+	UnsubscribeUrl string
+	Status         string
+	Attempts       int32
+	DueAt          time.Time
+	AttemptedAt    *time.Time
+	SentAt         *time.Time
+	LastError      string
+	CreatedAt      time.Time
+}
+
 type IdempotencyKey struct {
 	WorkspaceID uuid.UUID
 	Key         string
@@ -1601,6 +1619,17 @@ type RemotePost struct {
 	PostedAt  time.Time
 }
 
+type ReportSubscription struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Email       string
+	Language    string
+	Token       string
+	CreatedAt   time.Time
+}
+
 type SavedSearch struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1787,6 +1816,20 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
+type SharedLink struct {
+	ID           uuid.UUID
+	WorkspaceID  uuid.UUID
+	SiteID       uuid.UUID
+	Name         string
+	FilterName   string
+	FilterValue  string
+	EmbedOrigins []string
+	TokenHash    []byte
+	PasswordHash []byte
+	ExpiresAt    *time.Time
+	CreatedAt    time.Time
+}
+
 type Site struct {
 	ID            uuid.UUID
 	WorkspaceID   uuid.UUID
@@ -1808,6 +1851,25 @@ type Site struct {
 	VisitorKey    []byte
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+type SiteAlert struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Hour        time.Time
+	Views       int64
+	Usual       int64
+	CreatedAt   time.Time
+}
+
+type SiteAlertRule struct {
+	SiteID      uuid.UUID
+	Enabled     bool
+	SpikeFactor float64
+	DropShare   float64
+	MinViews    int64
 }
 
 type SiteArticle struct {
