@@ -144,7 +144,7 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 			}
 		}
 		_, _ = b.WriteString("\n")
-		if err := table(&b, []string{"site", "reading now"}, rows); err != nil {
+		if err := table(&b, []string{"site", "concurrents"}, rows); err != nil {
 			return "", err
 		}
 	}
