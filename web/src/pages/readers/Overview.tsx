@@ -82,7 +82,7 @@ function Concurrents({ site }: { site: string }) {
   )
 }
 
-/** The filter, which is removed by pressing it. */
+/** The filter; a click removes it. */
 function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   const { t } = useTranslation()
   const valueName = useValueName()

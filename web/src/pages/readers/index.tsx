@@ -36,7 +36,7 @@ export function ReadersPage() {
   const [sharing, share] = useDisclosure()
   const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
-  // Under the workspace's own id its posts and short links are counted, by UTC.
+  // Posts and short links are counted under the workspace's own id, in UTC.
   const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
   const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
   const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
@@ -138,7 +138,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
   const state = useStream(`/api/v1/sites/${site.id}/live`, (data) => setLive((data as Schemas['PageStatsList']).pages))
   const trending = useQuery({
     queryKey: ['trending', site.id, window],
-    // The ranking is at most 30 s old; what is read right now comes by the stream.
+    // The ranking is at most 30 s old; reading now comes from the stream.
     refetchInterval: 10_000,
     queryFn: () =>
       unwrap(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),

@@ -33,7 +33,7 @@ export function formatMetric(value: number | undefined, kind: Metric['kind'], la
   return new Intl.NumberFormat(language, { maximumFractionDigits: kind === 'decimal' ? 2 : 0 }).format(value)
 }
 
-/** How a number changed: relative for counts, in percentage points for rates. */
+/** The change of a number: relative for counts, in percentage points for rates. */
 export interface Change {
   value: number
   isPoints: boolean
@@ -53,7 +53,7 @@ export function formatChange(change: Change, language: string): string {
   return new Intl.NumberFormat(language, change.isPoints ? options : { ...options, style: 'percent' }).format(change.value)
 }
 
-/** What a row of a table filters by. */
+/** The filter of a table row. */
 export const filterOf: Partial<Record<TableName, FilterName>> = {
   pages: 'page',
   entry_pages: 'page',

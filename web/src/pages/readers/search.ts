@@ -7,7 +7,7 @@ export type Comparison = (typeof comparisons)[number]
 export const tabs = ['authors', 'sections', 'goals', 'live'] as const
 export type Tab = (typeof tabs)[number]
 
-/** The address of the Readers page. The range is a preset, or `from` and `to`. */
+/** The search parameters of the Readers page. The range is a preset, or `from` and `to`. */
 export interface ReadersSearch {
   site?: string
   tab?: Tab
@@ -16,7 +16,7 @@ export interface ReadersSearch {
   from?: string
   to?: string
   compare?: Comparison
-  /** A dimension and a value, as the API writes it: `channel:search`. */
+  /** A dimension and a value, as in the API: `channel:search`. */
   filter?: string
 }
 
@@ -83,7 +83,7 @@ export function presetRange(preset: Preset, today: string): Range {
   }
 }
 
-/** Returns the days that the address asks for. */
+/** Returns the days of the URL. */
 export function rangeOf(search: ReadersSearch, today: string): Range {
   if (search.from && search.to) return { from: search.from, to: search.to }
   return presetRange(search.range ?? defaultPreset, today)
