@@ -1844,6 +1844,8 @@ type Site struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
@@ -1870,6 +1872,40 @@ type SiteAlertRule struct {
 	MinViews    int64
 }
 
+type SiteArticle struct {
+	SiteID      uuid.UUID
+	Page        string
+	ArticleID   uuid.UUID
+	Title       string
+	Authors     []string
+	Section     string
+	Tags        []string
+	PublishedAt time.Time
+	PublishedOn pgtype.Date
+}
+
+type SiteArticleCursor struct {
+	SiteID    uuid.UUID
+	Domains   []string
+	DomainIds []int32
+	UpdatedAt time.Time
+	ArticleID uuid.UUID
+}
+
+type SiteArticleDay struct {
+	SiteID        uuid.UUID
+	Dimension     string
+	Day           pgtype.Date
+	Value         string
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+	SocialViews   int64
+	Engaged       []int64
+	Scrolled      []int64
+}
+
 type SiteChange struct {
 	One     bool
 	Version int64
@@ -1888,6 +1924,8 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ArticlesDue   bool
+	ArticlesAt    time.Time
 }
 
 type SiteDimensionDay struct {
@@ -1904,6 +1942,15 @@ type SiteEngagement struct {
 	Day      pgtype.Date
 	Engaged  []int64
 	Scrolled []int64
+}
+
+type SiteEvent struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Event    string
+	Property string
+	Value    string
+	Count    int64
 }
 
 type SiteHour struct {
