@@ -1796,7 +1796,7 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	// Access Whether readers must pay
+	// Access Whether readers must pay, as the page states.
 	Access       ArticleAccess `json:"access"`
 	Authors      []string      `json:"authors"`
 	CanonicalUrl string        `json:"canonical_url"`
@@ -1860,7 +1860,7 @@ type Article struct {
 	Version int64  `json:"version"`
 }
 
-// ArticleAccess Whether readers must pay
+// ArticleAccess Whether readers must pay, as the page states.
 type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
@@ -1905,7 +1905,7 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	// Access Whether readers must pay
+	// Access Whether readers must pay, as the page states.
 	Access       ArticleSummaryAccess `json:"access"`
 	Authors      []string             `json:"authors"`
 	CanonicalUrl string               `json:"canonical_url"`
@@ -1951,7 +1951,7 @@ type ArticleSummary struct {
 	Version int64  `json:"version"`
 }
 
-// ArticleSummaryAccess Whether readers must pay
+// ArticleSummaryAccess Whether readers must pay, as the page states.
 type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
@@ -3842,7 +3842,7 @@ type Reservations struct {
 	// Noarchive The raw page cannot be downloaded.
 	Noarchive bool `json:"noarchive"`
 
-	// Noindex The article is not in search
+	// Noindex The article is not in search, feeds and alerts.
 	Noindex bool `json:"noindex"`
 
 	// Nosnippet Only the title is searched and shown in results.
