@@ -127,6 +127,11 @@ bench-views-http: ## measure hits per second over HTTP next to a naive implement
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
 
+.PHONY: bench-views-sustained
+bench-views-sustained: ## count for minutes at 70 % of the peak and as fast as possible, with heartbeats, aggregation and flushes (FOR=5m)
+	@go test ./internal/audience/flush -run TestBenchSustained -sustained-bench $(or $(FOR),5m) -count=1 -timeout 30m -v | grep -v '^=== ' | \
+		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
+
 .PHONY: bench-reports
 bench-reports: ## measure reports of a year of a site with 200,000 pages per day, and what site totals cost a flush
 	@go test ./api -run TestBenchReports -count=1 -timeout 30m -report-bench -v | grep '^{'

@@ -111,8 +111,8 @@ func (a *archive) inS3(key string) bool {
 	return err == nil
 }
 
-// The daily activity retains the newest versions of a page and deletes the
-// others, from S3, too.
+// The daily activity keeps the newest versions of a page and deletes the others, from
+// S3, too.
 func TestDeleteOldPageVersions_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()

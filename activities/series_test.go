@@ -71,9 +71,9 @@ func TestMaterializeSeries(t *testing.T) {
 		t.Errorf("a second run changed %d", r.Changed)
 	}
 
-	// Temporal being away keeps no post from being made.
+	// Without Temporal the posts of a series are still created.
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'canceled'")
-	w = &signalRecorder{err: errors.New("Temporal is away")}
+	w = &signalRecorder{err: errors.New("Temporal is down")}
 	if r := materialize(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
 		t.Errorf("without Temporal: %+v, tried %d times", r, len(w.ids))
 	}

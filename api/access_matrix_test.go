@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite testdata/access.txt") //nolint:
 
 const accessFile = "testdata/access.txt"
 
-// bearers knows tokens of the form "role scope".
+// bearers authenticates tokens of the form "role scope".
 type bearers struct{ api.Store }
 
 func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
@@ -50,8 +50,8 @@ func (deaf) ListenAll(context.Context) <-chan struct{}         { return nil }
 func (deaf) ListenAccess(context.Context) <-chan uuid.UUID     { return nil }
 func (deaf) AccessChanged(uuid.UUID)                           {}
 
-// accessControlOnly is the API with nothing behind its access control: what gets past it
-// panics, and is answered 500.
+// accessControlOnly builds the API without any backend. A request that passes access
+// control panics and gets status 500.
 func accessControlOnly(t *testing.T) (http.Handler, *openapi3.T) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
@@ -81,16 +81,16 @@ func roleNames(roles map[workspace.Role]bool) (names []string) {
 	return names
 }
 
-// TestAccess_IsExactlyAsListed sends every operation of openapi.yaml with a token
-// of every role and scope. Who is let through stands in testdata/access.txt; to
-// change that on purpose, run the test with -update and read the difference.
+// TestAccess_IsExactlyAsListed sends every operation of openapi.yaml with a token of
+// every role and scope. testdata/access.txt lists which are allowed. To change access
+// on purpose, run the test with -update and review the diff.
 func TestAccess_IsExactlyAsListed(t *testing.T) {
 	h, doc := accessControlOnly(t)
 	var lines []string
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if strings.HasPrefix(path, "/v1/") {
-				continue // served by ingest, which takes no tokens
+				continue // handled by ingest, without tokens
 			}
 			lines = append(lines, fmt.Sprintf("%-24s %s", op.OperationID, whoMay(t.Context(), h, method, placeholder.ReplaceAllString(path, uuid.NewString()))))
 		}
@@ -119,8 +119,8 @@ func TestAccess_IsExactlyAsListed(t *testing.T) {
 	}
 }
 
-// whoMay says which roles and scopes an operation lets through: "viewer author …
-// with posts:read *". none: without any scope.
+// whoMay returns the roles and scopes that may call an operation, for example "viewer
+// author … with posts:read *". "none" means without any scope.
 func whoMay(ctx context.Context, h http.Handler, method, path string) string {
 	if !isRefusal(sent(ctx, h, method, path, "")) {
 		return "anyone"
@@ -169,7 +169,8 @@ func sent(ctx context.Context, h http.Handler, method, path, token string) int {
 	return w.Code
 }
 
-// A client learns from the refusal which scope its token lacks (RFC 6750, section 3.1).
+// The refusal names the scope that the token lacks (RFC 6750, section 3.1), so that
+// clients can request it.
 func TestAccess_ARefusalNamesTheMissingScope(t *testing.T) {
 	h, _ := accessControlOnly(t)
 	for name, row := range map[string]struct {

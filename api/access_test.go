@@ -22,9 +22,9 @@ func TestAuthenticate_RejectsInvalidTokens(t *testing.T) {
 		}
 	}
 	if a := s.send("GET", "/api/v1/posts", nil, "Authorization", "bearer "+s.Token); a.StatusCode != http.StatusOK {
-		t.Errorf("the scheme is read by its case: %s", a.Status)
+		t.Errorf("lower-case scheme: got %s, want 200 (schemes are case-insensitive)", a.Status)
 	}
-	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required") // before the body is looked at
+	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required") // before the body is parsed
 }
 
 func TestAuthenticate_RejectsARevokedTokenAtOnce(t *testing.T) {
@@ -37,8 +37,8 @@ func TestAuthenticate_RejectsARevokedTokenAtOnce(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_revoked")
 }
 
-// What has no row in the table nobody may send; what is for everybody says so
-// in openapi.yaml too.
+// Operations without a row in accessTable are refused. Public operations are also
+// public in openapi.yaml.
 func TestAccess_HasARowForEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -51,13 +51,13 @@ func TestAccess_HasARowForEveryOperation(t *testing.T) {
 				t.Errorf("%s %s: give %q a row in accessTable()", method, path, op.OperationID)
 			}
 			if open := op.Security != nil && len(*op.Security) == 0; open != public {
-				t.Errorf("%s: for everybody is %v in openapi.yaml and %v in accessTable()", op.OperationID, open, public)
+				t.Errorf("%s: public is %v in openapi.yaml and %v in accessTable()", op.OperationID, open, public)
 			}
 		}
 	}
 	for _, id := range api.RuledOperations() {
 		if !described[id] {
-			t.Errorf("%s stands in accessTable() and not in openapi.yaml", id)
+			t.Errorf("%s is in accessTable() but not in openapi.yaml", id)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestAccess_OtherWorkspacesAreNotFound(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{account.ID.String()}}), as...), 422, "invalid_request", "accounts[0]")
 	for _, list := range []string{"/api/v1/posts", "/api/v1/accounts"} {
 		if a := s.send("GET", list, nil, as...); strings.Contains(string(a.body), "desk") || strings.Contains(string(a.body), p.ID.String()) {
-			t.Errorf("%s shows %s", list, a.body)
+			t.Errorf("%s reveals %s", list, a.body)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 	}
 	for _, secret := range []string{s.Token, "scoop", "4711"} {
 		if strings.Contains(s.log.String(), secret) {
-			t.Errorf("the log holds %q:\n%s", secret, s.log)
+			t.Errorf("the log contains %q:\n%s", secret, s.log)
 		}
 	}
 }

@@ -44,11 +44,11 @@ func TestConnect_ThroughTheConsentPage(t *testing.T) {
 	back, err := consent.Location()
 	s.Must(err)
 
-	// The browser carries no API token; the state is what counts.
+	// The browser sends no API token; the state identifies the login.
 	callback := back.Path + "?" + back.RawQuery
 	a := s.send("GET", callback, nil, "Authorization", "")
 	if a.StatusCode != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(a.body), "@desk@") {
-		t.Errorf("the callback answered %s %s", a.Status, a.body)
+		t.Errorf("callback: got %s %s", a.Status, a.body)
 	}
 	var list spec.AccountList
 	s.decode(s.send("GET", "/api/v1/accounts", nil), 200, &list)
@@ -66,8 +66,8 @@ func TestConnect_ExplainsDeniedConsent(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s", nil, "Authorization", ""), 422, "invalid_request", "code")
 }
 
-// A browser is led to the dashboard, which has words for the reason; the address
-// repeats nothing of what the network or the request says.
+// Browsers are redirected to the dashboard, which explains the reason. The URL repeats
+// nothing from the network or the request.
 func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -76,7 +76,7 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 		"state=s&error=access_denied&error_description=<b>Pay+here</b>": "not_allowed",
 		"state=s":        "not_allowed",
 		"state=s&code=1": "unknown",
-		"code=1":         "failed", // no state: no network sends that
+		"code=1":         "failed", // no network omits the state
 	} {
 		a := s.send("GET", "/api/v1/oauth/callback?"+query, nil, page...)
 		if want := "../../../app/accounts?refused=" + reason; a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != want || len(a.body) != 0 {
@@ -93,11 +93,11 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 	if a := s.send("GET", callback, nil, append(page, s.browser()[2:]...)...); a.Header.Get("Location") != "../../../app/accounts?refused=other_session" {
 		t.Errorf("in another session: %s to %s", a.Status, a.Header.Get("Location"))
 	}
-	// All other paths return JSON, whatever the client accepts.
+	// All other paths return JSON, whatever Accept says.
 	s.refused(s.send("GET", "/api/v1/posts", nil, page...), 401, "token_required")
 }
 
-// Without a dashboard there is a page all the same.
+// Without a dashboard, the API renders an error page.
 func TestConnect_FailureShowsAPageWithoutADashboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -128,7 +128,7 @@ func TestConnect_ByToken(t *testing.T) {
 	a = s.send("POST", "/api/v1/accounts", body)
 	s.refused(a, 422, "network_refused", "access_token")
 	if strings.Contains(string(a.body), "wrong-horse") {
-		t.Errorf("the token is repeated: %s", a.body)
+		t.Errorf("the response contains the token: %s", a.body)
 	}
 }
 
@@ -157,8 +157,11 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 	s.decode(s.send("PATCH", path, object{"default": true, "settings": object{"tier": ""}}), 200, &changed)
 	var labeled spec.Account
 	s.decode(s.send("PATCH", path, object{"label": " Thể thao ", "color": "teal"}), 200, &labeled)
-	if labeled.Label == nil || *labeled.Label != "Thể thao" || labeled.Color == nil || *labeled.Color != "teal" || labeled.Name != changed.Name {
-		t.Errorf("got label %v and color %v of %q, want Thể thao, teal and the network's name", labeled.Label, labeled.Color, labeled.Name)
+	if labeled.Label == nil || *labeled.Label != "Thể thao" || labeled.Color == nil || *labeled.Color != "teal" {
+		t.Errorf("got label %v and color %v, want Thể thao and teal", labeled.Label, labeled.Color)
+	}
+	if labeled.Name != changed.Name {
+		t.Errorf("got the name %q, want the network's, %q", labeled.Name, changed.Name)
 	}
 	s.refused(s.send("PATCH", path, object{"color": "mauve"}), 422, "invalid_request", "color")
 	var bare spec.Account
@@ -167,7 +170,7 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 		t.Errorf("got label %v and color %v, want none", bare.Label, bare.Color)
 	}
 	if !changed.Default || len(changed.Settings) != 0 {
-		t.Errorf("changed back %+v", changed)
+		t.Errorf("after changing it back: %+v", changed)
 	}
 	s.Must(s.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
 	s.decode(s.send("POST", path+"/check", nil), 200, &a)
@@ -192,7 +195,7 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 	s.refused(s.send("POST", path+"/check", nil), 409, "disconnected")
 	s.decode(s.send("POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{"access_token": there.Token}}), 201, &a)
 	if a.Id != made.ID || a.Status != "connected" {
-		t.Errorf("connected by the form %+v", a)
+		t.Errorf("connected with the form: %+v", a)
 	}
 	_, _, stranger := s.Found("Rivals")
 	for _, r := range [][2]string{{"GET", ""}, {"POST", "/check"}, {"POST", "/reconnect"}, {"POST", "/disconnect"}} {
@@ -224,7 +227,7 @@ func TestNetworks_ListWaysToConnect(t *testing.T) {
 	require.Equal(t, 500, *n.Limits.MaxCharacters)
 }
 
-// several is a network whose logins may post as two pages.
+// several is a network where one login may post as two pages.
 type several struct{ *mastodon.Mastodon }
 
 func (several) Accounts(_ context.Context, a network.Account) ([]network.Account, error) {
@@ -243,7 +246,7 @@ func (r registry) Get(string) (network.Network, bool)                 { return r
 func (r registry) Connector(string) (network.Connector, bool)         { return r.network, true }
 func (r registry) FormConnector(string) (network.FormConnector, bool) { return r.network, true }
 
-// ConnectForm finds both pages.
+// ConnectForm returns both pages.
 func (s several) ConnectForm(ctx context.Context, base string, values map[string]secret.Text) ([]network.Account, error) {
 	return s.Accounts(ctx, network.Account{BaseURL: base, Token: values["access_token"]})
 }
@@ -283,7 +286,7 @@ func TestConnect_BrowserChoosesAmongAccounts(t *testing.T) {
 	}
 	form := come()
 	if page := choose(form); !strings.Contains(page, "Choose at least one") {
-		t.Errorf("nobody chosen: %s", page)
+		t.Errorf("nothing selected: %s", page)
 	}
 	guess := url.Values{"choice": form["choice"], "key": {"guess"}, "remote_id": {"2"}}
 	if page := choose(guess); !strings.Contains(page, "has expired") {
@@ -311,7 +314,8 @@ func TestConnect_BrowserChoosesAmongAccounts(t *testing.T) {
 	}
 }
 
-// Somebody who ticks nothing is asked again, in their language, and can still choose.
+// Submitting without a selection shows the form again, with a hint in the user's
+// language.
 func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -341,7 +345,7 @@ func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
 	}
 }
 
-// A browser that is logged in returns to the dashboard, also to choose.
+// A logged-in browser returns to the dashboard, also for the selection.
 func TestOAuth_EndsInTheDashboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -397,8 +401,8 @@ func TestWarnings_AccessEndsBeforeThePost(t *testing.T) {
 	}
 }
 
-// A connection that a browser began is completed in the same session: not
-// without one, not in another, and not by whoever learns of the state.
+// A connection started in a browser session can be completed only in that session: not
+// without one, not in another one, and not by someone who obtains the state.
 func TestConnect_RequiresTheSessionThatStartedIt(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -419,13 +423,14 @@ func TestConnect_RequiresTheSessionThatStartedIt(t *testing.T) {
 		if s.Count("select count(*) from accounts") != 0 {
 			t.Errorf("%s completed the connection", name)
 		}
-		s.refused(s.send("GET", callback, nil, mine...), 422, "invalid_request", "state") // a state is good for one callback
+		s.refused(s.send("GET", callback, nil, mine...), 422, "invalid_request", "state") // a state is valid for one callback
 	}
 	if a := s.send("GET", begin(mine), nil, append([]string{"Sec-Fetch-Site", "cross-site"}, mine...)...); a.StatusCode != http.StatusOK {
-		t.Errorf("the session that began it: %s %s", a.Status, a.body)
+		t.Errorf("the session that started it: %s %s", a.Status, a.body)
 	}
-	// What a token began, any browser may complete: the state is all there is.
+	// A connection started with a token can be completed in any browser: only the state
+	// identifies it.
 	if a := s.send("GET", begin(nil), nil, theirs...); a.StatusCode != http.StatusOK {
-		t.Errorf("begun with a token: %s %s", a.Status, a.body)
+		t.Errorf("started with a token: %s %s", a.Status, a.body)
 	}
 }

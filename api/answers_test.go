@@ -18,12 +18,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// answers is a transport that checks every answer.
+// answers is an http.RoundTripper that validates every response.
 type answers struct {
 	t         *testing.T
 	doc       *openapi3.T
 	router    routers.Router
-	forbidden []string // must not stand in any error
+	forbidden []string // must not appear in any error
 }
 
 func newAnswers(t *testing.T) *answers {
@@ -58,13 +58,13 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.t.Errorf("%s has the policy %q", where, csp)
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") && answer.Header.Get("Cache-Control") != "no-store" {
-		a.t.Errorf("%s may be stored", where)
+		a.t.Errorf("%s lacks Cache-Control: no-store", where)
 	}
 	if _, err := uuid.Parse(answer.Header.Get("X-Request-ID")); err != nil {
 		a.t.Errorf("%s has no request id", where)
 	}
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
-		return answer, nil // has no end yet
+		return answer, nil // streams have no end yet
 	}
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -72,15 +72,14 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
-	if answer.StatusCode >= 400 && answer.Header.Get("Content-Type") != "application/json" { // readyz says 503 in JSON
+	if answer.StatusCode >= 400 && answer.Header.Get("Content-Type") != "application/json" { // readyz returns its JSON report with status 503
 		a.problem(where, answer, body)
 	}
-	a.describe(where, r, answer, body)
+	a.validate(where, r, answer, body)
 	return answer, nil
 }
 
-// problem checks an error document, also of addresses that the description
-// does not know.
+// problem validates a problem document, also for paths that openapi.yaml does not have.
 func (a *answers) problem(where string, answer *http.Response, body []byte) {
 	if got := answer.Header.Get("Content-Type"); got != "application/problem+json" {
 		a.t.Errorf("%s is of type %q: %s", where, got, body)
@@ -95,20 +94,20 @@ func (a *answers) problem(where string, answer *http.Response, body []byte) {
 		a.t.Errorf("%s: %v", where, err)
 	}
 	if document["status"] != float64(answer.StatusCode) || document["detail"] == "" {
-		a.t.Errorf("%s says %s", where, body)
+		a.t.Errorf("%s: got %s", where, body)
 	}
 	for _, secret := range a.forbidden {
 		if secret != "" && bytes.Contains(body, []byte(secret)) {
-			a.t.Errorf("%s shows %q: %s", where, secret, body)
+			a.t.Errorf("%s reveals %q: %s", where, secret, body)
 		}
 	}
 }
 
-// describe holds an answer against the description.
-func (a *answers) describe(where string, r *http.Request, answer *http.Response, body []byte) {
+// validate checks a response against openapi.yaml.
+func (a *answers) validate(where string, r *http.Request, answer *http.Response, body []byte) {
 	route, params, err := a.router.FindRoute(r)
 	if err != nil {
-		return // not described: an unknown address, the page, the description itself
+		return // not in openapi.yaml: an unknown path, the dashboard, the description itself
 	}
 	in := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params},

@@ -111,7 +111,7 @@ type PostReviewer interface {
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 }
 
-// DeadLetterHandler retries, discards and resolves what was not published.
+// DeadLetterHandler retries, discards and resolves dead letters.
 type DeadLetterHandler interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
@@ -223,6 +223,7 @@ type Server struct {
 	Workflows  Workflows
 	Accounts   Accounts
 	Groups     AccountGroups
+	Labels     Labels
 	LinkCard   LinkCardFetcher
 	Media      *media.Service
 	Exports    *archive.Archives
@@ -287,6 +288,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.HEAD(address, s.showPage)
 	}
 	s.loginRoutes(r)
+	s.sharedRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// approving is a server of a workspace in which authors need approval.
+// approving is a server of a workspace that requires approval of authors' posts.
 type approving struct {
 	*server
 	author, editor []string
@@ -34,13 +34,15 @@ func (s approving) pending(a answer, status int) spec.Post {
 	s.t.Helper()
 	p := s.post(a, status)
 	if p.Status != spec.PostStatusDraft || p.Approval == nil || p.Approval.State != spec.ApprovalStatePending || p.Approval.SubmittedAt == nil {
-		s.t.Fatalf("it does not wait: %s", a.body)
+		s.t.Fatalf("not pending: %s", a.body)
 	}
 	return p
 }
 
-// asItIs speaks for the editor of whatever a post says by now.
-func (s approving) asItIs() []string { return append(slices.Clone(s.editor), "If-Match", "*") }
+// editorAnyVersion returns headers of the editor that match any version of a post.
+func (s approving) editorAnyVersion() []string {
+	return append(slices.Clone(s.editor), "If-Match", "*")
+}
 
 func (s approving) waiting() (ids []uuid.UUID) {
 	s.t.Helper()
@@ -52,7 +54,7 @@ func (s approving) waiting() (ids []uuid.UUID) {
 	return ids
 }
 
-func (s approving) happened(id uuid.UUID) string {
+func (s approving) eventTypes(id uuid.UUID) string {
 	s.t.Helper()
 	events, err := s.Store.Events(s.t.Context(), id, 0, 100)
 	s.Must(err)
@@ -74,11 +76,11 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 		t.Errorf("got %s; waiting: %v", a.body, s.waiting())
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.author...), 403, "role_insufficient")
-	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 428, "if_match_required") // of what has it been read?
+	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 428, "if_match_required") // a version is required
 	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.author...), 403, "role_insufficient")
 	s.refused(s.send("POST", path+"/submit", nil, s.author...), 409, "already_pending")
-	// A correction while it waits keeps it waiting, and who has read the old text
-	// does not approve the new one.
+	// Editing a pending post keeps it pending. An approval of the previous text is
+	// refused.
 	edited := s.send("PATCH", path, object{"content": "Corrected"}, s.author...)
 	s.pending(edited, 200)
 	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412, "version_mismatch")
@@ -90,12 +92,12 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	require.NotNil(t, approved.Approval.DecidedBy)
 	require.NotEqual(t, *p.Approval.SubmittedBy, *approved.Approval.DecidedBy)
 	require.Equal(t, 1, s.temporal.signals(p.Id))
-	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "not_pending")
 	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.editor...), 409, "not_pending")
-	if got := s.happened(p.Id); got != "created submitted edited approved" || len(s.waiting()) != 0 {
-		t.Errorf("happened: %s; waiting: %v", got, s.waiting())
+	if got := s.eventTypes(p.Id); got != "created submitted edited approved" || len(s.waiting()) != 0 {
+		t.Errorf("events: %s; pending: %v", got, s.waiting())
 	}
-	// Others are not held up, and nobody is where the workspace does not want it.
+	// Other users need no approval, nor does any workspace that does not require it.
 	for _, as := range [][]string{s.editor, nil} {
 		if p := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201); p.Status != spec.PostStatusScheduled || p.Approval != nil {
 			t.Errorf("got %+v", p)
@@ -116,28 +118,28 @@ func TestApproval_RejectReturnsThePostToItsAuthor(t *testing.T) {
 	if p.Status != spec.PostStatusDraft || p.Approval.State != spec.ApprovalStateRejected || *p.Approval.Note != "Tên sai" || p.Approval.DecidedAt == nil {
 		t.Errorf("rejected: %+v", p.Approval)
 	}
-	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "not_pending")
 	s.post(s.send("PATCH", path, object{"content": "Better"}, s.author...), 200)
 	if len(s.waiting()) != 0 {
 		t.Error("an edit alone submitted it")
 	}
 	again := s.pending(s.send("POST", path+"/submit", nil, s.author...), 200)
 	if again.Approval.Note != nil || again.Approval.DecidedBy != nil {
-		t.Errorf("what was decided of the first text still stands: %+v", again.Approval)
+		t.Errorf("the decision about the first text is still there: %+v", again.Approval)
 	}
-	// Editors may put it on the schedule with another time; that is approval too.
+	// Editors may schedule it with another time, which approves it too.
 	s.post(s.send("PATCH", path, object{"content": "Best"}, s.editor...), 200)
 	p = s.post(s.send("POST", path+"/schedule", object{"scheduled_time": in(2 * time.Hour)}, s.editor...), 200)
 	if p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
 		t.Errorf("got %+v", p)
 	}
-	if got := s.happened(p.Id); got != "created submitted rejected edited submitted edited scheduled" {
+	if got := s.eventTypes(p.Id); got != "created submitted rejected edited submitted edited scheduled" {
 		t.Error(got)
 	}
 	canceled := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
 	s.post(s.send("DELETE", "/api/v1/posts/"+canceled.Id.String(), nil, s.author...), 200)
 	if len(s.waiting()) != 0 {
-		t.Error("a canceled post waits")
+		t.Error("a canceled post is pending")
 	}
 }
 
@@ -147,18 +149,18 @@ func TestApproval_SubmitRequiresACompleteDraft(t *testing.T) {
 	d := s.post(s.send("POST", "/api/v1/posts", object{"content": "", "draft": true}, s.author...), 201)
 	path := "/api/v1/posts/" + d.Id.String()
 	s.refused(s.send("POST", path+"/submit", nil, s.author...), 422, "invalid_request", "content", "scheduled_time")
-	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "not_pending")
 	s.post(s.send("PATCH", path, object{"content": "Hello"}, s.author...), 200)
 	s.refused(s.send("POST", path+"/publish-now", nil, s.author...), 409, "approval_required")
 	p := s.pending(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, s.author...), 200)
-	// While it waits, an edit is checked like that of a scheduled post.
+	// Edits of a pending post are validated like those of a scheduled one.
 	s.refused(s.send("PATCH", path, object{"content": ""}, s.author...), 422, "invalid_request", "content")
 	if p := s.post(s.send("POST", path+"/publish-now", nil, s.editor...), 200); p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(s.send("POST", path+"/submit", nil, s.editor...), 409, "not_a_draft")
 	if n := s.temporal.signals(p.Id); n != 1 {
-		t.Errorf("Temporal was told %d times", n)
+		t.Errorf("Temporal got %d signals", n)
 	}
 }
 
@@ -177,7 +179,7 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 			signals := s.temporal.signals(p.Id)
 			s.pending(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), edit, s.author...), 200)
 			if s.temporal.signals(p.Id) != signals+1 {
-				t.Error("the workflow was not told that there is nothing to publish")
+				t.Error("the workflow got no signal that there is nothing to publish")
 			}
 			after, err := s.Store.Post(t.Context(), p.Id)
 			s.Must(err)
@@ -185,7 +187,7 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 				_, ok, err := s.Store.Claim(t.Context(), post.Call{OperationID: uuid.New(), PostID: p.Id, TargetID: after.Targets[0].ID, Revision: as.Revision,
 					Epoch: 1, IdempotencyKey: "k", Fingerprint: make([]byte, 32)}, time.Minute)
 				if s.Must(err); ok {
-					t.Errorf("revision %d was claimed though nobody approved it", as.Revision)
+					t.Errorf("revision %d was claimed without an approval", as.Revision)
 				}
 			}
 		})
@@ -195,7 +197,7 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 	for name, a := range map[string]answer{"a zone alone": s.send("PATCH", path, object{"time_zone": "Europe/Paris"}, s.author...),
 		"an editor": s.send("PATCH", path, object{"content": "By an editor"}, s.editor...)} {
 		if p := s.post(a, 200); p.Status != spec.PostStatusScheduled {
-			t.Errorf("%s takes it off the schedule", name)
+			t.Errorf("%s unschedules it", name)
 		}
 	}
 	s.refused(s.send("POST", path+"/publish-now", nil, s.author...), 409, "approval_required")
@@ -203,9 +205,9 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 	path = "/api/v1/posts/" + dead.ID.String()
 	s.refused(s.send("PATCH", path, object{"content": "Mended"}, s.author...), 409, "approval_required")
 	if p := s.post(s.send("POST", path+"/retry", nil, s.author...), 200); p.Status != spec.PostStatusScheduled {
-		t.Errorf("what was approved cannot be sent again: %+v", p)
+		t.Errorf("an approved target cannot be retried: %+v", p)
 	}
-	// It failed on one account and waits for the other: an edit would resend it.
+	// It failed on one account and is pending on the other: an edit would resend it.
 	s.refused(s.send("PATCH", "/api/v1/posts/"+s.halfFailed().String(), object{"content": "Mended"}, s.author...), 409, "approval_required")
 }
 
@@ -225,17 +227,17 @@ func TestApproval_AfterTheScheduledTime(t *testing.T) {
 	path := "/api/v1/posts/" + p.Id.String()
 	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute'")
 	for range 2 {
-		s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "too_late")
+		s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "too_late")
 	}
 	late := s.pending(s.send("GET", path, nil), 200)
 	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.signals(p.Id) != 0 {
 		t.Errorf("got %+v", late.Approval)
 	}
-	if got := s.happened(p.Id); got != "created submitted refused" {
+	if got := s.eventTypes(p.Id); got != "created submitted refused" {
 		t.Error(got)
 	}
 	if p := s.pending(s.send("PATCH", path, object{"scheduled_time": in(time.Hour)}, s.author...), 200); p.Approval.Note != nil {
 		t.Errorf("the note is still %q", *p.Approval.Note)
 	}
-	s.post(s.send("POST", path+"/approve", nil, s.asItIs()...), 200)
+	s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)
 }

@@ -23,7 +23,8 @@ import (
 
 const articlesPath = "/api/v1/articles"
 
-// paragraphs are about a word, and of few words that texts about another have.
+// paragraphs returns text about one word that shares few words with text about another
+// one.
 func paragraphs(word string, n int) (out []string) {
 	for i := range n {
 		text := fmt.Sprintf("It rose for the %d. time this year, and the town council met at night to speak about what it had seen on the banks", i+1)
@@ -32,7 +33,7 @@ func paragraphs(word string, n int) (out []string) {
 	return out
 }
 
-// article has a page read as the worker would. Its domain has selectors.
+// article extracts a page like the worker. Its domain has selectors.
 func (s *server) article(domain, path string, paras []string) pipeline.StoredArticle {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -251,7 +252,7 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	}
 	s.refused(s.send("GET", path+"/selectors/9", nil), 404, "selectors_not_found")
 
-	// A workspace that shares a domain cannot change its selectors.
+	// A workspace that shares a domain with others cannot change its selectors.
 	_, rival, token := s.Found("Rivals")
 	s.refused(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 404, "domain_not_found")
 	s.decode(s.send("POST", seedsPath, object{"url": "https://one.example/sport"}, "Authorization", "Bearer "+token), 201, &spec.Seed{})

@@ -21,8 +21,8 @@ func (s *server) audit(query string) (page spec.AuditPage) {
 	return page
 }
 
-// Every kind of change stands in the log with who made it, by which token and
-// in which request, and holds no secret and no address of a server or person.
+// Every kind of change is recorded with its user, token and request, without secrets,
+// server addresses or IP addresses.
 func TestAudit_RecordsActorAndAction(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -87,7 +87,7 @@ func TestAudit_RecordsActorAndAction(t *testing.T) {
 	log = strings.ReplaceAll(log, "@desk@"+strings.TrimPrefix(s.Fake.URL(), "http://"), "the account's handle")
 	for _, secret := range []string{there.Token, *token.Secret, w.Secret, "private", "127.0.0.1", "Hello"} {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log holds %q:\n%s", secret, log)
+			t.Errorf("the log contains %q:\n%s", secret, log)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestAudit_FiltersAndPages(t *testing.T) {
 	}
 	slices.Reverse(seen)
 	if !slices.Equal(seen, canceled) {
-		t.Errorf("the pages hold %v, want %v", seen, canceled)
+		t.Errorf("pages: got %v, want %v", seen, canceled)
 	}
 	for query, want := range map[string]int{
 		"?actor=" + editor.UserID.String() + "&action=post.canceled":  5,
@@ -150,7 +150,7 @@ func TestAudit_FiltersAndPages(t *testing.T) {
 		"?action=member.invited&actor=dateline&object=" + editor.UserID.String(): 1,
 	} {
 		if page := s.audit(query); len(page.Entries) != want {
-			t.Errorf("%s gives %d entries: %+v", query, len(page.Entries), page.Entries)
+			t.Errorf("%s: got %d entries: %+v", query, len(page.Entries), page.Entries)
 		}
 	}
 	for query, field := range map[string]string{"?actor=me": "actor", "?action=Post%20canceled": "action", "?object=x": "object", "?from=today": "from",

@@ -76,7 +76,7 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	for s.temporal.signals(*r.Rows[0].Id) == 0 || s.temporal.signals(*r.Rows[1].Id) == 0 {
 		if time.Now().After(deadline) {
-			t.Fatal("Temporal was not told")
+			t.Fatal("Temporal got no signal")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -139,7 +139,7 @@ func TestBulk_IsIdempotent(t *testing.T) {
 	s.bulkResult(first, 201)
 	again := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
 	if again.StatusCode != http.StatusCreated || !bytes.Equal(first.body, again.body) || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("again: %s, first %s", again.body, first.body)
+		t.Errorf("repeated: got %s, first %s", again.body, first.body)
 	}
 	s.refused(s.ndjson("?mode=valid", lines(hello()), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
 	s.refused(s.send("POST", "/api/v1/posts", hello(), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
@@ -231,7 +231,8 @@ func TestExport_CanBeImported(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts/export?format=xlsx", nil), 400, "invalid_request", "format")
 }
 
-// More than one page, none twice; and the largest request there may be.
+// Exporting them takes several pages and repeats no post. 10,000 rows is the limit of a
+// request.
 func TestBulk_TenThousandRows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -262,7 +263,7 @@ func TestBulk_TenThousandRows(t *testing.T) {
 	}
 }
 
-// No body, however broken, makes the server fail.
+// No malformed body causes a 5xx.
 func FuzzBulkBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
@@ -276,6 +277,6 @@ func FuzzBulkBody(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, bulk+"?dry_run=true&mode=valid", strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+n.Token)
 		r.Header.Set("Content-Type", map[bool]string{true: "text/csv", false: "application/x-ndjson"}[csv])
-		ask(t, h, r)
+		serve(t, h, r)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Half of an archive must not pass for a whole one.
+// A truncated archive must not look complete.
 func TestExport_FailureAbortsTheConnection(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
@@ -27,6 +27,6 @@ func TestExport_FailureAbortsTheConnection(t *testing.T) {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if body, err := io.ReadAll(answer.Body); err == nil {
-		t.Errorf("%d bytes, and all seems well", len(body))
+		t.Errorf("got %d bytes without an error, want an aborted connection", len(body))
 	}
 }

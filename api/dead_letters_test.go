@@ -15,8 +15,8 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// letters reads one page of dead letters.
-func (s *server) letters(query string) (page spec.DeadLetterPage) {
+// deadLettersPage reads one page of dead letters.
+func (s *server) deadLettersPage(query string) (page spec.DeadLetterPage) {
 	s.t.Helper()
 	s.decode(s.send("GET", "/api/v1/dead-letters"+query, nil), 200, &page)
 	return page
@@ -40,7 +40,7 @@ func TestDeadLetters_ListNewestFirst(t *testing.T) {
 	var seen []string
 	pages, cursor := 0, ""
 	for {
-		page := s.letters("?limit=2&cursor=" + url.QueryEscape(cursor))
+		page := s.deadLettersPage("?limit=2&cursor=" + url.QueryEscape(cursor))
 		for _, l := range page.DeadLetters {
 			seen = append(seen, l.PostId.String())
 			text := []rune(l.Content)
@@ -65,7 +65,7 @@ func TestDeadLetters_ListNewestFirst(t *testing.T) {
 	}
 	for query, n := range map[string]int{"": 5, "?reason=rejected": 4, "?reason=ambiguous,auth": 1, "?network=mastodon": 5, "?network=bluesky": 0,
 		"?account=" + a.ID.String(): 5, "?account=" + uuid.NewString(): 0, "?reason=rejected&network=bluesky": 0, "?limit=200": 5} {
-		if got := len(s.letters(query).DeadLetters); got != n {
+		if got := len(s.deadLettersPage(query).DeadLetters); got != n {
 			t.Errorf("%q lists %d, want %d", query, got, n)
 		}
 	}
@@ -110,7 +110,8 @@ func TestDeadLetters_AreHiddenFromOtherWorkspaces(t *testing.T) {
 	}
 }
 
-// The body may be left out, with or without a type; it then means all.
+// The body is optional, with or without a content type; without one, the request
+// applies to all targets.
 func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -137,7 +138,7 @@ func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 				t.Errorf("discarded: %+v", got)
 			}
 			if n := s.temporal.signals(p.ID); n != 2 {
-				t.Errorf("Temporal was told %d times", n)
+				t.Errorf("Temporal got %d signals", n)
 			}
 		})
 	}
@@ -181,7 +182,7 @@ func TestDeadLetters_ConfirmEndsTheWorkflow(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if n := s.temporal.signals(p.ID); n != 1 {
-		t.Errorf("Temporal was told %d times: the workflow would wait for 30 days", n)
+		t.Errorf("Temporal got %d signals, want 1: otherwise the workflow waits for 30 days", n)
 	}
 	p = s.Dead(s.Schedule(), post.TargetUncertain)
 	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/resend", nil), 200)
@@ -210,7 +211,7 @@ func TestDeadLetters_BulkReturnsWhatItChanged(t *testing.T) {
 	if b := bulk("retry", object{"reasons": []string{"auth"}}); b.Matched != 0 || b.Posts == nil {
 		t.Errorf("got %+v", b)
 	}
-	if len(s.letters("").DeadLetters) != 4 {
+	if len(s.deadLettersPage("").DeadLetters) != 4 {
 		t.Error("a dry run changed something")
 	}
 	if b := bulk("retry", object{"posts": ids[:1], "networks": []string{"mastodon"}, "account": a.ID}); !slices.Equal(b.Posts, ids[:1]) {

@@ -49,8 +49,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 	}
 }
 
-// A draft without a time is sorted by its creation time, and pagination continues
-// after it.
+// Drafts without a time are sorted by creation time; pagination continues after them.
 func TestDrafts_AreListedWithPosts(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -23,14 +23,14 @@ type event struct {
 	at             time.Time
 }
 
-// stream reads a post's events until the server ends them or ctx does.
+// stream reads a post's events until the server or ctx ends the stream.
 func (s *server) stream(ctx context.Context, id uuid.UUID, after string) <-chan event {
 	s.t.Helper()
 	return s.follow(ctx, "/api/v1/posts/"+id.String()+"/events", after)
 }
 
-// follow reads a stream. An id without data comes as an event without a kind
-// where the stream is of the whole workspace.
+// follow reads a stream. In a workspace's stream, an id without data is returned as an
+// event without a kind.
 func (s *server) follow(ctx context.Context, path, after string) <-chan event {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
@@ -124,7 +124,7 @@ func TestPostEvents_EndWithTheFinalState(t *testing.T) {
 	if got := kinds(events); !slices.Equal(got, []string{post.EventSending, post.EventPosted, post.EventStatus}) {
 		t.Errorf("the stream continues with %v", got)
 	}
-	// Whoever comes after the end sees it all and is not kept waiting.
+	// A client that connects after the end gets all events and the stream closes.
 	if got := kinds(s.stream(t.Context(), p.ID, "")); !slices.Equal(got, []string{post.EventCreated, post.EventSending, post.EventPosted, post.EventStatus}) {
 		t.Errorf("afterwards: %v", got)
 	}
@@ -148,7 +148,7 @@ func TestPostEvents_ResumeAfterLastEventID(t *testing.T) {
 		t.Errorf("the stream continues with %v", got)
 	}
 	if got := kinds(s.stream(t.Context(), p.ID, "9223372036854775807")); len(got) != 0 {
-		t.Errorf("behind the end: %v", got)
+		t.Errorf("after the end: %v", got)
 	}
 }
 
@@ -182,11 +182,11 @@ func TestPostEvents_WorkWithoutRedis(t *testing.T) {
 	if _, err := s.Scheduler.Cancel(t.Context(), post.Guard{WorkspaceID: s.Workspace.ID, PostID: p.ID, Actor: s.Owner.Actor()}); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.After(8 * time.Second) // the stream looks by itself every five
+	deadline := time.After(8 * time.Second) // the stream polls every five seconds
 	select {
 	case e := <-events:
 		if e.kind != post.EventCanceled {
-			t.Errorf("then comes %+v", e)
+			t.Errorf("got %+v", e)
 		}
 	case <-deadline:
 		t.Error("the cancellation never came")

@@ -2,14 +2,13 @@ package api
 
 import "dateline/internal/identity/workspace"
 
-// Ruled says whether the access table has an operation, and whether it is for
-// everybody.
+// Ruled reports whether the access table has an operation and whether it is public.
 func Ruled(operationID string) (public, known bool) {
 	a, known := accessTable()[operationID]
 	return a.public, known
 }
 
-// RuledOperations lists what the access table has.
+// RuledOperations lists the operations of the access table.
 func RuledOperations() (ids []string) {
 	for id := range accessTable() {
 		ids = append(ids, id)
@@ -17,7 +16,7 @@ func RuledOperations() (ids []string) {
 	return ids
 }
 
-// MinRole is the least role of all operations that ask for a scope.
+// MinRole returns the least role of all operations that require a scope.
 func MinRole(scope workspace.Scope) workspace.Role {
 	least := workspace.Role("")
 	for _, a := range accessTable() {
@@ -28,5 +27,5 @@ func MinRole(scope workspace.Scope) workspace.Role {
 	return least
 }
 
-// PlainIntegers is how bodies are read.
+// PlainIntegers exposes plainIntegers, which normalizes integers in bodies.
 func PlainIntegers(raw []byte) []byte { return plainIntegers(raw) }

@@ -18,8 +18,9 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// ask gives what a handler answers, and fails the test for what is no answer.
-func ask(t *testing.T, h http.Handler, r *http.Request) int {
+// serve sends r to a handler and fails the test on a 5xx or on an error without a
+// problem document.
+func serve(t *testing.T, h http.Handler, r *http.Request) int {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -29,13 +30,13 @@ func ask(t *testing.T, h http.Handler, r *http.Request) int {
 	if w.Code >= 400 {
 		var p spec.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Code == "" || p.Status != w.Code {
-			t.Errorf("%d is no problem document: %s", w.Code, w.Body)
+			t.Errorf("got status %d without a problem document: %s", w.Code, w.Body)
 		}
 	}
 	return w.Code
 }
 
-// No body, however broken, makes the server fail.
+// No malformed body causes a 5xx.
 func FuzzPostBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
@@ -52,13 +53,12 @@ func FuzzPostBody(f *testing.F) {
 			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 			r.Header.Set("Authorization", "Bearer "+n.Token)
 			r.Header.Set("Content-Type", "application/json")
-			ask(t, h, r)
+			serve(t, h, r)
 		}
 	})
 }
 
-// No announcement of an upload, and no edit or address of a file, however
-// broken, makes the server fail.
+// No malformed announcement of an upload, edit of a file, or URL causes a 5xx.
 func FuzzMediaBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
@@ -74,7 +74,7 @@ func FuzzMediaBody(f *testing.F) {
 			r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1/media"+path, strings.NewReader(body))
 			r.Header.Set("Authorization", "Bearer "+n.Token)
 			r.Header.Set("Content-Type", "application/json")
-			ask(t, h, r)
+			serve(t, h, r)
 		}
 	})
 }
@@ -83,7 +83,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// No search of the library, however odd, makes the server fail.
+// No search of the library causes a 5xx.
 func FuzzMediaSearch(f *testing.F) {
 	n := newsroomtest.Open(f)
 	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
@@ -93,11 +93,11 @@ func FuzzMediaSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, q, cursor string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/media?limit=1&q="+url.QueryEscape(q)+"&cursor="+url.QueryEscape(cursor), nil)
 		r.Header.Set("Authorization", "Bearer "+n.Token)
-		ask(t, h, r)
+		serve(t, h, r)
 	})
 }
 
-// No cursor, however broken, makes the server fail.
+// No malformed cursor causes a 5xx.
 func FuzzCursor(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
@@ -111,12 +111,12 @@ func FuzzCursor(f *testing.F) {
 		for _, list := range []string{"posts", "members", "tokens", "audit"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/"+list+"?limit=1&cursor="+url.QueryEscape(cursor), nil)
 			r.Header.Set("Authorization", "Bearer "+n.Token)
-			ask(t, h, r)
+			serve(t, h, r)
 		}
 	})
 }
 
-// No body about people, however broken, makes the server fail.
+// No malformed body about members, tokens or workspaces causes a 5xx.
 func FuzzPeopleBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
@@ -132,7 +132,7 @@ func FuzzPeopleBody(f *testing.F) {
 			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 			r.Header.Set("Authorization", "Bearer "+n.Token)
 			r.Header.Set("Content-Type", "application/json")
-			ask(t, h, r)
+			serve(t, h, r)
 		}
 	})
 }

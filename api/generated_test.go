@@ -18,11 +18,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestOpenAPI_RequestsFromTheDescription sends every operation of openapi.yaml
-// requests that are made from it, right ones and ones with something wrong in
-// them, and wants answers that the description knows: no 5xx among them. The ids
-// that the answers name are used in later requests, so that more is reached than
-// what is not found. FuzzRequests continues with other seeds.
+// TestOpenAPI_RequestsFromTheDescription sends generated requests, valid and invalid
+// ones, to every operation of openapi.yaml. Every response must fit the description,
+// and none may be a 5xx. Later requests use ids of earlier responses, so that more of
+// them succeed. FuzzRequests continues with other seeds.
 func TestOpenAPI_RequestsFromTheDescription(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -35,7 +34,7 @@ func TestOpenAPI_RequestsFromTheDescription(t *testing.T) {
 	g.reached(t)
 }
 
-// No request that can be made from the description makes the server fail.
+// No request generated from the description causes a 5xx.
 func FuzzRequests(f *testing.F) {
 	for seed := range uint64(4) {
 		f.Add(seed)
@@ -55,13 +54,13 @@ type operation struct {
 	*openapi3.Operation
 }
 
-// generator makes requests for a server.
+// generator generates requests to a server.
 type generator struct {
 	*server
 	rand       *rand.Rand
 	operations []operation
-	ids        []string            // that answers named
-	stored     map[string][]string // of these, the resources' own, by the collection that they are in
+	ids        []string            // seen in responses
+	stored     map[string][]string // ids of created resources, by collection
 	succeeded  map[string]bool
 	tried      map[string]bool
 }
@@ -94,8 +93,8 @@ var (
 	ownID = regexp.MustCompile(`"id":"([0-9a-f-]{36})"`)
 )
 
-// note remembers the ids of an answer, but that of the token which it sends: a
-// request that revokes it would be the last to reach anything.
+// note remembers the ids of a response, except that of the token in use: revoking it
+// would fail all later requests.
 func (g *generator) note(path string, body []byte) {
 	body = bytes.ReplaceAll(body, []byte(g.Owner.TokenID.String()), nil)
 	for _, found := range anyID.FindAllSubmatch(body, 20) {
@@ -111,18 +110,18 @@ func (g *generator) note(path string, body []byte) {
 	}
 }
 
-// collectionOf is what stands before the first id of a path, or is all of it.
+// collectionOf returns a path up to its first parameter.
 func collectionOf(path string) string {
 	before, _, _ := strings.Cut(path, "/{")
 	return before
 }
 
-// chance is true once in n times.
+// chance is true in one of n cases.
 func (g *generator) chance(n int) bool { return g.rand.IntN(n) == 0 }
 
-// send makes one request of an operation. The transport checks the answer.
+// send makes one request of an operation. The transport validates the response.
 func (g *generator) send(o operation) {
-	wrong := g.chance(2) // half of the requests have something wrong in them
+	wrong := g.chance(2) // half of the requests are invalid
 	path, query, headers := o.path, url.Values{}, []string{}
 	for _, p := range slices.Concat(o.shared, o.Parameters) {
 		if !p.Value.Required && g.chance(2) {
@@ -180,7 +179,7 @@ func streams(o operation) bool {
 	return ok != nil && ok.Value.Content["text/event-stream"] != nil
 }
 
-// exchange makes the request. Of a stream it reads the head alone.
+// exchange sends a request. It reads only the headers of a stream.
 func (g *generator) exchange(o operation, path string, body any, headers []string) (int, []byte) {
 	if !streams(o) {
 		a := g.server.send(o.method, path, body, headers...)
@@ -200,7 +199,7 @@ func (g *generator) exchange(o operation, path string, body any, headers []strin
 	return res.StatusCode, raw
 }
 
-// body makes a request's body.
+// body generates a request body.
 func (g *generator) body(schema *openapi3.SchemaRef, kind string, wrong bool) any {
 	if kind != "application/json" {
 		return g.text(nil)
@@ -214,7 +213,7 @@ func (g *generator) body(schema *openapi3.SchemaRef, kind string, wrong bool) an
 	return text
 }
 
-// plain makes the text of a parameter.
+// plain generates the text of a parameter.
 func (g *generator) plain(name string, schema *openapi3.SchemaRef, wrong bool) string {
 	switch v := g.value(name, schema, wrong, 0).(type) {
 	case string:
@@ -230,8 +229,8 @@ func (g *generator) plain(name string, schema *openapi3.SchemaRef, wrong bool) s
 	}
 }
 
-// value makes one of a schema; wrong ones may be of another type or out of
-// bounds.
+// value generates a value of a schema. Invalid ones may have another type or exceed a
+// limit.
 func (g *generator) value(name string, ref *openapi3.SchemaRef, wrong bool, depth int) any {
 	if ref == nil || ref.Value == nil || depth > 6 {
 		return nil
@@ -260,16 +259,16 @@ func (g *generator) value(name string, ref *openapi3.SchemaRef, wrong bool, dept
 	case schema.Type.Permits("boolean"):
 		return g.chance(2)
 	default:
-		if right := g.fitting(name); right != "" && (!wrong || !g.chance(4)) {
+		if right := g.plausible(name); right != "" && (!wrong || !g.chance(4)) {
 			return right
 		}
 		return g.text(schema)
 	}
 }
 
-// fitting is what a field of this name is likely to take; empty where anything
-// may do.
-func (g *generator) fitting(name string) string {
+// plausible returns a likely value of a field by its name, or "" when any value will
+// do.
+func (g *generator) plausible(name string) string {
 	later := time.Now().Add(time.Duration(g.rand.Int64N(int64(500 * time.Hour)))).UTC()
 	switch name {
 	case "email":
@@ -329,7 +328,7 @@ func (g *generator) number(schema *openapi3.Schema) any {
 	return low + g.rand.Int64N(max(high-low, 0)+1)
 }
 
-// text makes a string that may well be right.
+// text generates a string, mostly a valid one.
 func (g *generator) text(schema *openapi3.Schema) string {
 	if schema != nil {
 		switch schema.Format {
@@ -347,7 +346,7 @@ func (g *generator) text(schema *openapi3.Schema) string {
 	return words[g.rand.IntN(len(words))]
 }
 
-// id is mostly one that exists.
+// id returns mostly an existing id.
 func (g *generator) id() string {
 	if len(g.ids) == 0 || g.chance(8) {
 		return "00000000-0000-7000-8000-000000000000"
@@ -355,14 +354,14 @@ func (g *generator) id() string {
 	return g.ids[g.rand.IntN(len(g.ids))]
 }
 
-// odd is of whatever type.
+// odd returns a value of any type.
 func (g *generator) odd() any {
 	all := []any{nil, true, -1, 1.5, 1e300, int64(1) << 53, "", "\u0000", strings.Repeat("x", 70_000), []any{}, []any{nil, []any{}}, map[string]any{}, map[string]any{"a": map[string]any{}}, g.text(nil)}
 	return all[g.rand.IntN(len(all))]
 }
 
-// reached fails when requests of nearly all operations were only refused: the
-// generator would then prove little.
+// reached fails when most operations had no request that succeeded: the generator would
+// then test little more than validation.
 func (g *generator) reached(t *testing.T) {
 	t.Helper()
 	t.Logf("%d of %d operations had a request that succeeded", len(g.succeeded), len(g.tried))

@@ -43,12 +43,12 @@ func TestReady_ChecksEveryEngine(t *testing.T) {
 	want["redis"], want["objects"], want["database"] = away, away, away
 	look(503, want)
 	if a := s.send("GET", "/livez", nil, "Authorization", ""); a.StatusCode != http.StatusOK || string(a.body) != "ok" {
-		t.Errorf("the process does not live: %s %s", a.Status, a.body)
+		t.Errorf("livez: got %s %s", a.Status, a.body)
 	}
 }
 
-// A worker's health endpoint and the API's say how far their host's clock is
-// from the database's, and are not ready when that is too far.
+// The health endpoints of workers and of the API report the offset between the host's
+// clock and the database's. They are not ready when it exceeds the limit.
 func TestReady_ReportsTheClock(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration

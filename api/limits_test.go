@@ -16,8 +16,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// teach lets the network say how the account's posts stand.
-func (s *server) teach(a account.Account, limit, remaining int, reset time.Time) ratelimit.Caller {
+// reportQuota makes the network report the account's quota.
+func (s *server) reportQuota(a account.Account, limit, remaining int, reset time.Time) ratelimit.Caller {
 	s.t.Helper()
 	adapter, _ := s.Networks.Get(a.Network)
 	known, err := adapter.Limits(s.t.Context(), network.Account{BaseURL: a.BaseURL})
@@ -28,7 +28,8 @@ func (s *server) teach(a account.Account, limit, remaining int, reset time.Time)
 	return c
 }
 
-// warnings are those of the forecast; these tests publish the same at night, too.
+// warnings returns the warnings of the forecast. These tests schedule duplicates and
+// posts at night, so other warnings are skipped.
 func warnings(p spec.Post) (codes []string, text string) {
 	if p.Warnings == nil {
 		return nil, ""
@@ -48,12 +49,12 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	s := start(t)
 	a := s.Connect("desk")
 	reset := time.Now().Truncate(time.Minute).Add(90 * time.Minute)
-	s.teach(a, 3, 2, reset)
+	s.reportQuota(a, 3, 2, reset)
 	schedule := func(at time.Time) spec.Post {
 		t.Helper()
 		return s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201)
 	}
-	// The period that the network reported next begins at the reset.
+	// The reported period begins again at the reset.
 	inside, after := reset.Add(time.Hour), reset.Add(4*time.Hour)
 	for i := range 3 {
 		if codes, text := warnings(schedule(inside)); codes != nil {
@@ -67,13 +68,13 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	}
 	for _, part := range []string{"4 posts are scheduled to @desk@", "allows 3 in 3 hours", reset.In(hanoi(t)).Format("15:04")} {
 		if !strings.Contains(text, part) {
-			t.Errorf("%q does not say %q", text, part)
+			t.Errorf("got %q, want it to contain %q", text, part)
 		}
 	}
 	if codes, _ := warnings(schedule(after)); codes != nil {
 		t.Errorf("the period after: %v", codes)
 	}
-	// A change is held against the limit as well, and a post read later is not.
+	// Edits are checked against the limit too. Posts outside the period do not count.
 	path := "/api/v1/posts/" + fourth.Id.String()
 	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": after.Format(time.RFC3339)}), 200)); codes != nil {
 		t.Errorf("moved away: %v", codes)
@@ -84,7 +85,7 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	if codes, _ := warnings(s.post(s.send("GET", path, nil), 200)); codes != nil {
 		t.Errorf("read: %v", codes)
 	}
-	// In the period that runs, what is left counts, and not the whole.
+	// In the current period, only the remaining quota counts.
 	for i, want := range []int{0, 0, 1} {
 		if codes, text := warnings(schedule(time.Now().Add(10 * time.Minute))); len(codes) != want || want == 1 && !strings.Contains(text, "of which 2 are left") {
 			t.Errorf("post %d of this period: %v %s", i, codes, text)
@@ -92,14 +93,14 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	}
 }
 
-// Of a server that reports a limit and no period, only the window that runs is
-// known: what comes after its reset is not forecast.
+// When a server reports a limit without a period, only the current window is known:
+// there is no forecast for the time after its reset.
 func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
-	// A reset on a multiple of Mastodon's own period would be trusted to be one of
-	// its windows: seven seconds past a minute is never such a multiple.
+	// A reset at a multiple of Mastodon's own period would be taken for one of its
+	// windows. Seven seconds past a minute is never such a multiple.
 	reset := time.Now().Truncate(time.Minute).Add(30*time.Minute + 7*time.Second)
 	adapter, _ := s.Networks.Get(a.Network)
 	known, err := adapter.Limits(t.Context(), network.Account{BaseURL: a.BaseURL})
@@ -150,7 +151,7 @@ func TestForecast_UsesDeclaredQuotas(t *testing.T) {
 	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "301 posts") || !strings.Contains(text, "300 in 3 hours") {
 		t.Errorf("the 301st: %q", text)
 	}
-	// What is only known is no reason to fail.
+	// A declared quota only warns; it does not reject posts.
 	s.StopRedis()
 	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "302 posts") {
 		t.Errorf("without Redis: %q", text)
@@ -182,7 +183,7 @@ func TestAccountLimits_ShowTheirSource(t *testing.T) {
 	require.Equal(t, spec.Declared, got.Limits[0].Source)
 	require.False(t, got.Limits[0].Enforced)
 	reset := time.Now().Truncate(time.Second).Add(time.Hour)
-	c := s.teach(a, 50, 7, reset)
+	c := s.reportQuota(a, 50, 7, reset)
 	s.Limits.Acquire(t.Context(), c, network.CallPublish)
 	closed := time.Now().Add(time.Minute)
 	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})

@@ -17,8 +17,7 @@ import (
 
 const linksPath = "/api/v1/links"
 
-// byHeader tells readers apart by a header, and takes what calls itself a bot
-// for one.
+// byHeader distinguishes readers by a header and classifies those named bot as bots.
 type byHeader struct{}
 
 func (byHeader) Classify(_ context.Context, r *http.Request, _ counter.Site) (h counter.Hit, reason string, err error) {
@@ -76,12 +75,12 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	}
 	all, err := s.Store.ViewTotals(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
 	if s.Must(err); all[counter.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
-		t.Errorf("the post has %+v", all)
+		t.Errorf("the post's links: %+v", all)
 	}
 	if n := s.Count("select funnel_clicks from view_pages where page = $1", p.ID.String()); n != 3 {
 		t.Errorf("%d in the post's funnel", n)
 	}
-	// The bot that wanted a preview is known for it, by the link and by the post.
+	// The preview bot's request is recorded as filtered, by link and by post.
 	for _, page := range []string{"link/" + made.Code, p.ID.String()} {
 		if n := s.Count("select coalesce(sum(f.count), 0) from view_filtered f join view_pages p on p.id = f.page_id where p.page = $1 and reason = 'bot'", page); n != 1 {
 			t.Errorf("%d clicks on %s were filtered as a bot's, want 1", n, page)
@@ -207,7 +206,7 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 			t.Errorf("%q is sent, want %q", stored.Segments(target)[0].Content, want)
 		}
 	}
-	// An edit makes the links of what it brings; an account's own text has its own.
+	// An edit shortens the links of its text; an override's text has links of its own.
 	edited := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"accounts": []any{desk.ID},
 		"overrides": object{desk.ID.String(): object{"content": "Elsewhere: https://other.example/x"}}}), 200)
 	if *edited.TrackLinks != true || s.Count("select count(*) from links where post_id = $1 and url = 'https://other.example/x'", p.Id) != 1 {
@@ -220,12 +219,11 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 	}
 	on := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": true}), 200)
 	if on.TrackLinks == nil {
-		t.Error("the link was not tracked again")
+		t.Error("the link is not tracked after the edit")
 	}
 }
 
-// What is counted is what is sent: the network's limit holds for the text with
-// its short links.
+// The network's limit applies to the text with its short links, which is what is sent.
 func TestTrackedLinks_TextLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -257,7 +255,7 @@ func TestTrackedLinks_BulkAndSeries(t *testing.T) {
 		t.Errorf("%s: %s", a.Status, a.body)
 	}
 	if n := s.Count("select count(*) from links where url in ('https://news.example/1', 'https://news.example/3')"); n != 2 {
-		t.Errorf("%d links of sheets", n)
+		t.Errorf("%d links of imported posts", n)
 	}
 	if n := s.Count("select count(distinct code) from links where url = 'https://news.example/series'"); n != 3 {
 		t.Errorf("%d links of the series", n)

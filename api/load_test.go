@@ -12,7 +12,7 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// wantWait checks that a refusal says when to come back.
+// wantWait checks the Retry-After header of a refusal.
 func (s *server) wantWait(a answer) {
 	s.t.Helper()
 	if n, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || n < 1 || n > 60 {
@@ -20,8 +20,8 @@ func (s *server) wantWait(a answer) {
 	}
 }
 
-// refusedAfter sends one request again and again until it is refused for their
-// number.
+// refusedAfter sends a request until it is rate limited and returns the number of
+// requests before that.
 func (s *server) refusedAfter(status int, headers ...string) (sent int) {
 	s.t.Helper()
 	for sent = range 100 {
@@ -38,7 +38,7 @@ func (s *server) refusedAfter(status int, headers ...string) (sent int) {
 	return sent
 }
 
-// One token may send so many requests; another one is none the worse for it.
+// A rate-limited token does not affect others.
 func TestRateLimit_PerToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.PerToken = 2 })
@@ -53,8 +53,8 @@ func TestRateLimit_PerToken(t *testing.T) {
 	}
 }
 
-// Who has no good token may try so many times from one address; who has one is
-// let in from there all the same.
+// Requests without a valid token are limited by address; a valid token from the same
+// address is not.
 func TestRateLimit_PerAddress(t *testing.T) {
 	t.Parallel()
 	for name, token := range map[string]string{"none": "", "unknown": "Bearer dl_wrong"} {
@@ -70,8 +70,7 @@ func TestRateLimit_PerAddress(t *testing.T) {
 	}
 }
 
-// A process that is busy with as much as it takes upon itself says so, and when
-// to come back; whether it lives is answered always.
+// An overloaded process refuses requests with Retry-After. Liveness stays available.
 func TestAdmission_RejectsUnderOverload(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.AtOnce = 2 })
@@ -86,7 +85,7 @@ func TestAdmission_RejectsUnderOverload(t *testing.T) {
 	}
 	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()") < 2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the requests do not wait")
+			t.Fatal("the requests do not wait for the lock")
 		}
 	}
 	a := s.send("GET", "/api/v1/me", nil)
@@ -99,10 +98,10 @@ func TestAdmission_RejectsUnderOverload(t *testing.T) {
 	s.Must(err)
 	for range cap(held) {
 		if a := <-held; a.StatusCode != http.StatusOK {
-			t.Errorf("what was begun: %s %s", a.Status, a.body)
+			t.Errorf("admitted request: got %s %s", a.Status, a.body)
 		}
 	}
 	if a := s.send("GET", "/api/v1/me", nil); a.StatusCode != http.StatusOK {
-		t.Errorf("afterwards: %s %s", a.Status, a.body)
+		t.Errorf("after the overload: got %s %s", a.Status, a.body)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// browser logs the owner in and gives the header that speaks for them.
+// browser logs in as the owner and returns the header with the session's cookie.
 func (s *server) browser() []string {
 	s.t.Helper()
 	return s.browserOf(s.Owner.UserID)
@@ -42,14 +42,14 @@ func TestSession_HasTheAccessOfItsUser(t *testing.T) {
 	s.Connect("desk")
 	as := s.browser()
 	made := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201)
-	s.post(s.send("GET", "/api/v1/posts/"+made.Id.String(), nil), 200) // the token's holder sees it too
+	s.post(s.send("GET", "/api/v1/posts/"+made.Id.String(), nil), 200) // also visible to the token's user
 	s.post(s.send("PATCH", "/api/v1/posts/"+made.Id.String(), object{"content": "Better"}, as...), 200)
 	s.refused(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "cross-site")...), 403, "cross_origin")
 	s.post(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "same-origin")...), 200)
 	if strings.Contains(s.log.String(), strings.TrimPrefix(as[3], "__Host-dateline=")) {
 		t.Errorf("the log holds the cookie:\n%s", s.log)
 	}
-	s.Exec("update members set role = $1", string(workspace.Viewer)) // counts at once
+	s.Exec("update members set role = $1", string(workspace.Viewer)) // applies immediately
 	s.refused(s.send("POST", "/api/v1/posts", hello(), as...), 403, "role_insufficient")
 	s.Exec("delete from members")
 	s.refused(s.send("GET", "/api/v1/posts", nil, as...), 401, "session_ended")
@@ -95,7 +95,7 @@ func TestSession_CannotAccessOthers(t *testing.T) {
 	s.decode(s.send("GET", "/api/v1/session", nil, mine...), 200, &own)
 	s.refused(s.send("DELETE", "/api/v1/sessions/"+own.Id.String(), nil, theirs...), 404, "session_not_found")
 	if a := s.send("PATCH", "/api/v1/session", object{"workspace_id": rivals.ID}, mine...); a.StatusCode < 400 {
-		t.Errorf("looks at a workspace of others: %s", a.body)
+		t.Errorf("in a workspace of others: got %s", a.body)
 	}
 	if a := s.send("DELETE", "/api/v1/sessions", nil, theirs...); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
@@ -103,8 +103,8 @@ func TestSession_CannotAccessOthers(t *testing.T) {
 	s.decode(s.send("GET", "/api/v1/session", nil, mine...), 200, &own) // still logged in
 }
 
-// The dashboard is not served to who is not logged in: its first request would be
-// refused.
+// Visitors without a session are redirected to the login: the dashboard's first request
+// would be refused.
 func TestDashboard_LeadsToLoginWithoutASession(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -53,7 +53,7 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 		}),
 		"the author's own approved post": func(f uuid.UUID) {
 			p := s.pending(s.send("POST", "/api/v1/posts", hello(using(f)), s.author...), 201)
-			s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.asItIs()...), 200)
+			s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.editorAnyVersion()...), 200)
 		},
 		"a post that failed":       dead(post.TargetFailed),
 		"a post that is uncertain": dead(post.TargetUncertain),
@@ -119,7 +119,7 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 	}
 }
 
-// Whoever has read the old description does not approve the new one.
+// An approval of the old description is refused.
 func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
@@ -128,10 +128,10 @@ func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 	p := s.pending(made, 201)
 	path := "/api/v1/posts/" + p.Id.String()
 	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
-		t.Fatalf("an author's edit of a post that waits: got %s %s, want 200", a.Status, a.body)
+		t.Fatalf("an author's edit of a pending post: got %s %s, want 200", a.Status, a.body)
 	}
 	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", made.Header.Get("ETag"))...), 412, "version_mismatch")
-	if got, want := s.happened(p.Id), "created submitted edited"; got != want {
+	if got, want := s.eventTypes(p.Id), "created submitted edited"; got != want {
 		t.Errorf("the timeline: got %q, want %q", got, want)
 	}
 	read := s.send("GET", path, nil, s.editor...)
@@ -139,8 +139,8 @@ func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 	s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", read.Header.Get("ETag"))...), 200)
 }
 
-// However an author's edit, a submission and an approval cross, what is approved
-// has the description that its editor read.
+// Whatever the order of an author's edit, a submission and an approval: an approved
+// post has the description that its editor saw.
 func TestAltText_CannotBeSwappedDuringApproval(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
@@ -164,7 +164,7 @@ func TestAltText_CannotBeSwappedDuringApproval(t *testing.T) {
 		if a.StatusCode == http.StatusOK {
 			approved++
 			if now := s.altText(file); now != alt {
-				t.Errorf("approved with %q, now it says %q", alt, now)
+				t.Errorf("approved with %q, now %q", alt, now)
 			}
 		}
 	}

@@ -56,14 +56,14 @@ func TestMediaUpload_Direct(t *testing.T) {
 	s.decode(s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.png", "bytes": len(content), "mime_type": "image/png", "alt_text": "A"}), 201, &begun)
 	page := s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil)
 	s.decode(page, 200, &read)
-	// A page of Dateline may send it there.
+	// The Content-Security-Policy lets the dashboard upload to it.
 	to, err := url.Parse(*begun.Url)
 	s.Must(err)
 	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+to.Scheme+"://"+to.Host+";") {
 		t.Errorf("the policy is %q, and the file goes to %s", policy, to.Host)
 	}
 	if read.Id != begun.Id || read.Url == nil || begun.Parts != nil || begun.ExpiresAt.Before(time.Now()) {
-		t.Errorf("begun %+v, read %+v", begun, read)
+		t.Errorf("started %+v, read %+v", begun, read)
 	}
 	complete := "/api/v1/media/uploads/" + begun.Id.String() + "/complete"
 	s.refused(s.send("POST", complete, nil), 409, "upload_incomplete")
@@ -103,7 +103,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 	if got := fits(small.Id.String(), "?account="+other.ID.String()); len(got) != 1 || got[0].AccountId != other.ID || got[0].Network != "mastodon" || got[0].Handle == "" {
 		t.Errorf("one account: %+v", got)
 	}
-	// The instance takes 33 million pixels.
+	// The instance accepts up to 33 million pixels.
 	s.Exec("update media set width = 6000, height = 6000 where id = $1", small.Id)
 	got := fits(small.Id.String(), "?account="+desk.ID.String())[0]
 	if got.Fits != "converted" || len(got.Changes) == 0 || !strings.Contains(got.Changes[0], "6000 × 6000") {
@@ -116,7 +116,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 	s.Must(s.Fake.Close())
 	s.Exec("update accounts set base_url = 'http://127.0.0.1:9'")
 	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "unknown" || len(got.Reasons) != 1 {
-		t.Errorf("an instance that is away: %+v", got)
+		t.Errorf("an unreachable instance: %+v", got)
 	}
 }
 

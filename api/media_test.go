@@ -25,8 +25,8 @@ func picture(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// form writes parts: a name and its content, in turns; the one called file is
-// a file.
+// form writes multipart parts from pairs of name and content; the one named file is
+// sent as a file.
 func form(t testing.TB, parts ...string) (body *bytes.Buffer, contentType string) {
 	t.Helper()
 	body = &bytes.Buffer{}
@@ -122,7 +122,7 @@ func TestUploadMedia_ExplainsErrors(t *testing.T) {
 		})
 	}
 	if rows := s.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 }
 
@@ -149,11 +149,11 @@ func TestUploadMedia_IsIdempotent(t *testing.T) {
 	a = send("One", "k1")
 	s.decode(a, 201, &second)
 	if second.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("sent twice it is %s and %s", first.Id, second.Id)
+		t.Errorf("uploaded twice: got ids %s and %s, want one", first.Id, second.Id)
 	}
 	s.refused(send("Two", "k1"), 422, "idempotency_key_reused", "Idempotency-Key")
 	if rows := s.Count("select count(*) from media"); rows != 1 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 }
 
@@ -170,12 +170,12 @@ func TestMediaUpload_IsIdempotent(t *testing.T) {
 		a := begin(bytes)
 		s.decode(a, 201, &again)
 		if again.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" || (again.Parts == nil) != (bytes < 1<<20) {
-			t.Errorf("%s: begun as %s, then as %s %v", name, first.Id, again.Id, a.Header)
+			t.Errorf("%s: started as %s, then as %s %v", name, first.Id, again.Id, a.Header)
 		}
 		s.refused(begin(bytes+1), 422, "idempotency_key_reused")
 	}
 	if n := s.Count("select count(*) from media_uploads"); n != 2 {
-		t.Errorf("%d uploads were begun", n)
+		t.Errorf("%d uploads were started", n)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestListMedia_FiltersAndSearches(t *testing.T) {
 		"kind=video": {c}, "kind=image": {b}, "kind=image&q=cat": nil, "q=b%C3%A3i+bie%CC%82%CC%89n": {b},
 	} {
 		if got, _ := list(query); !slices.Equal(got, want) {
-			t.Errorf("%s finds %q, want %q", query, got, want)
+			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 	}
 	first, next := list("limit=1")
@@ -213,7 +213,7 @@ func TestListMedia_FiltersAndSearches(t *testing.T) {
 	var page spec.MediaPage
 	s.decode(s.send("GET", "/api/v1/media", nil, "Authorization", "Bearer "+rivalToken), 200, &page)
 	if len(page.Media) != 0 {
-		t.Error("another workspace sees the library")
+		t.Error("another workspace can list the files")
 	}
 }
 

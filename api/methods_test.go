@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Every method that openapi.yaml does not have for a path is answered 405, with
-// exactly the methods that it has.
+// Methods that openapi.yaml does not have for a path get status 405 with exactly the
+// allowed methods.
 func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -26,8 +26,9 @@ func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
 				continue
 			}
 			a := s.send(method, concrete, nil)
-			// Readers' requests also come from pages of other sites, which ask first
-			// (https://fetch.spec.whatwg.org/#cors-preflight-fetch), and links are looked at by HEAD.
+			// Browsers send preflight requests for requests from other sites
+			// (https://fetch.spec.whatwg.org/#cors-preflight-fetch); link previewers
+			// use HEAD.
 			got := slices.DeleteFunc(strings.Split(a.Header.Get("Allow"), ", "), func(m string) bool { return m == http.MethodHead || m == http.MethodOptions })
 			slices.Sort(got)
 			if a.StatusCode != http.StatusMethodNotAllowed || !slices.Equal(got, want) {

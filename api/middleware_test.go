@@ -30,8 +30,8 @@ import (
 
 var errDown = errors.New("the database is down")
 
-// identities are the tokens and the session that an API in memory knows. Only
-// what authentication and a stream of events read is there.
+// identities are the tokens and the session of an in-memory API. It implements only
+// what authentication and event streams read.
 type identities struct {
 	api.Store
 
@@ -40,9 +40,9 @@ type identities struct {
 	status  workspace.TokenStatus
 	err     error
 	session *login.Session
-	origins []audit.Origin // of the requests that were let through
-	block   chan struct{}  // not nil: looking up a token takes until it is closed
-	ready   error          // of the readiness check
+	origins []audit.Origin // requests that reached a handler
+	block   chan struct{}  // not nil: token lookups block until it is closed
+	ready   error          // called by the readiness check
 }
 
 func (s *identities) change(f func()) {
@@ -63,7 +63,7 @@ func (s *identities) Bearer(_ context.Context, hash []byte) (workspace.Principal
 	return s.who, s.status, s.err
 }
 
-// browserSessions has the session of the identities.
+// browserSessions looks up the session of the identities.
 type browserSessions struct {
 	login.Store
 	of *identities
@@ -95,7 +95,7 @@ func (s *identities) WorkspaceEvents(context.Context, post.EventFilter, post.Eve
 	return nil, post.EventCursor{}, false, nil
 }
 
-// gateway is the API with only its middleware and the identities behind it.
+// gateway is the API with its middleware and identities only.
 type gateway struct {
 	*identities
 	t       *testing.T
@@ -124,8 +124,8 @@ func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 	return g
 }
 
-// reset forgets what an earlier test changed: building the routes takes longer
-// than most tests.
+// reset clears the state of earlier tests: building the routes takes longer than most
+// tests.
 func (g *gateway) reset(t *testing.T) {
 	g.t, g.status, g.err, g.session, g.origins, g.block, g.ready = t, workspace.TokenActive, nil, nil, nil, nil, nil
 	g.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: workspace.Owner, Scopes: []workspace.Scope{workspace.Everything}}
@@ -148,7 +148,7 @@ func (g *gateway) send(method, path string, header ...string) *httptest.Response
 	return w
 }
 
-// wantProblem checks status and code of an answer.
+// wantProblem checks status and code of a response.
 func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var problem struct {
@@ -166,7 +166,7 @@ const (
 	cookie    = "__Host-dateline=secret"
 )
 
-// lines are the log entries of requests.
+// lines returns the log entries of requests.
 func (g *gateway) lines() (entries []map[string]any) {
 	g.t.Helper()
 	for line := range strings.Lines(g.log.String()) {
@@ -181,8 +181,8 @@ func (g *gateway) lines() (entries []map[string]any) {
 	return entries
 }
 
-// Every request is logged under its id: changes as information, failures as
-// errors, and health only as details.
+// Every request is logged with its id: changes at info, failures at error, health
+// checks at debug level.
 func TestObserve_LogsRequests(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, nil)
@@ -217,7 +217,7 @@ func TestObserve_LogsRequests(t *testing.T) {
 			}
 			id := w.Header().Get("X-Request-ID")
 			if _, err := uuid.Parse(id); err != nil || e["request_id"] != id {
-				t.Errorf("the answer has id %q, the log %v", id, e["request_id"])
+				t.Errorf("the response has id %q, the log %v", id, e["request_id"])
 			}
 			if name == "Failure" && !strings.Contains(e["errors"].(string), errDown.Error()) {
 				t.Errorf("logged %v, want the error", e["errors"])
@@ -229,7 +229,7 @@ func TestObserve_LogsRequests(t *testing.T) {
 	}
 }
 
-// Requests that are rejected because of overload are no errors one by one.
+// Requests that are rejected because of overload are logged at debug level.
 func TestObserve_OverloadIsNoError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,14 +239,14 @@ func TestObserve_OverloadIsNoError(t *testing.T) {
 		synctest.Wait()
 		wantProblem(t, g.send("GET", "/api/v1/posts", "Authorization", goodToken), http.StatusServiceUnavailable, "overloaded")
 		if e := g.lines(); len(e) != 1 || e[0]["level"] != "DEBUG" {
-			t.Errorf("logged %v, want one detail", e)
+			t.Errorf("logged %v, want one entry at debug level", e)
 		}
 		close(g.block)
 		synctest.Wait()
 	})
 }
 
-// answered records answers.
+// answered records responses.
 type answered struct {
 	mu   sync.Mutex
 	all  []string
@@ -259,8 +259,8 @@ func (a *answered) Answered(_ context.Context, method, route, status string, too
 	a.all, a.took = append(a.all, method+" "+route+" "+status), took
 }
 
-// Clients cannot make up metrics: addresses and methods that nobody knows have
-// one name.
+// Unknown paths and methods share one label each, so that clients cannot create
+// metrics.
 func TestObserve_CountsAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -327,7 +327,7 @@ func TestSecureHeaders_AreOnEveryAnswer(t *testing.T) {
 	}
 }
 
-// Who sends a request: a token, or the session of a browser.
+// A request is authenticated by a token or by a browser's session.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, nil)
@@ -336,7 +336,7 @@ func TestAuthenticate(t *testing.T) {
 		path    string
 		header  []string
 		prepare func(g *gateway)
-		status  int // 500 or 503 with internal or unavailable: it was let through
+		status  int // 500 or 503 with internal or unavailable: it passed authentication
 		code    string
 		ask     string // WWW-Authenticate
 	}{
@@ -351,7 +351,7 @@ func TestAuthenticate(t *testing.T) {
 		"TokensUnknown":      {"/api/v1/accounts", []string{"Authorization", goodToken}, func(g *gateway) { g.err = errDown }, 503, "unavailable", ""},
 		"Session":            {"/api/v1/me", []string{"Cookie", cookie}, session, 503, "unavailable", ""},
 		"SessionEnded":       {"/api/v1/me", []string{"Cookie", cookie}, nil, 401, "session_ended", `Bearer realm="dateline"`},
-		"CrossOrigin":        {"/api/v1/me", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}, session, 503, "unavailable", ""}, // only reads
+		"CrossOrigin":        {"/api/v1/me", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}, session, 503, "unavailable", ""}, // read-only
 		"TokenAndCookie":     {"/api/v1/me", []string{"Authorization", "Bearer bad", "Cookie", cookie}, session, 401, "token_invalid", `Bearer realm="dateline", error="invalid_token"`},
 		"SessionsOnly":       {"/api/v1/session", []string{"Authorization", goodToken}, nil, 403, "session_required", ""},
 		"SessionsOnlyBad":    {"/api/v1/session", []string{"Authorization", "Bearer bad"}, nil, 401, "token_invalid", `Bearer realm="dateline", error="invalid_token"`},
@@ -391,7 +391,7 @@ func TestAuthenticate(t *testing.T) {
 	})
 }
 
-// The audit log learns who it was and in which request.
+// The audit log gets the user and the request.
 func TestAuthenticate_NamesTheOrigin(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, nil)
@@ -402,16 +402,19 @@ func TestAuthenticate_NamesTheOrigin(t *testing.T) {
 		t.Fatalf("%d requests were let through, want 2", len(g.origins))
 	}
 	byToken, bySession := g.origins[0], g.origins[1]
-	if byToken.Actor != audit.User || byToken.UserID != g.who.UserID || byToken.TokenID != g.who.TokenID || byToken.SessionID != uuid.Nil || byToken.RequestID.String() != w.Header().Get("X-Request-ID") {
-		t.Errorf("got %+v, want the token's user and the request's id", byToken)
+	if byToken.Actor != audit.User || byToken.UserID != g.who.UserID || byToken.TokenID != g.who.TokenID || byToken.SessionID != uuid.Nil {
+		t.Errorf("got %+v, want the token's user", byToken)
+	}
+	if got, want := byToken.RequestID.String(), w.Header().Get("X-Request-ID"); got != want {
+		t.Errorf("got the request id %s, want %s", got, want)
 	}
 	if bySession.UserID != g.session.UserID || bySession.SessionID != g.session.ID || bySession.TokenID != uuid.Nil {
 		t.Errorf("got %+v, want the session's user", bySession)
 	}
 }
 
-// Who has no good token is paced by address; health and short links are not, and
-// nor is a good token behind the same address.
+// Requests without a valid token are paced by address. Health checks, short links and
+// valid tokens from the same address are not.
 func TestAuthenticate_PacesStrangers(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -438,7 +441,7 @@ func TestAuthenticate_PacesStrangers(t *testing.T) {
 					}
 				}
 				if (refused > 0) != row.paced {
-					t.Errorf("%d of 20 were refused, want paced %t", refused, row.paced)
+					t.Errorf("%d of 20 were refused, want paced: %t", refused, row.paced)
 				}
 			})
 		})
@@ -459,14 +462,14 @@ func TestAuthenticate_PacesStrangers(t *testing.T) {
 	})
 }
 
-// An open stream ends when its reader may no longer have it, and says why.
+// A stream ends with a reason when its client loses access.
 func TestAuthenticate_StreamsAreAuthorizedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, nil)
 	for name, row := range map[string]struct {
 		session bool
 		change  func(g *gateway)
-		code    string // of the last event; empty: it ends without a word
+		code    string // of the last event; empty: it ends without one
 		ends    bool
 	}{
 		"Unchanged":         {false, func(*gateway) {}, "", false},

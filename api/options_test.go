@@ -35,7 +35,7 @@ func (s optionStates) body(more ...object) object {
 		}}}, more...)...)
 }
 
-// want checks what the publisher is given for each account.
+// want checks what the publisher gets for each account.
 func (s optionStates) want(where string, workspace, id uuid.UUID) {
 	s.t.Helper()
 	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
@@ -78,7 +78,7 @@ func TestOptions_AreStoredAndEdited(t *testing.T) {
 		t.Errorf("got the options %v, want those of x", p.Options)
 	}
 	path := "/api/v1/posts/" + p.Id.String()
-	// The same options in another order are no change.
+	// Another order of the same options is not a change.
 	version := p.Version
 	p = s.post(s.send("PATCH", path, object{"options": object{"x": object{"reply_settings": "verified"}, "mastodon": object{"content_warning": "Bão", "visibility": "unlisted"}}}), 200)
 	if p.Version != version {
@@ -161,13 +161,12 @@ func TestOptions_SeriesKeepThem(t *testing.T) {
 	}
 }
 
-// An option is content: an author who changes one of an approved post needs a new
-// approval, as for the text.
+// Options are content: an author's change of an approved post requires a new approval.
 func TestOptions_ChangingOneNeedsApproval(t *testing.T) {
 	s := startApproving(t)
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(object{"options": object{"mastodon": object{"visibility": "public"}}}), s.author...), 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	p = s.post(s.send("POST", path+"/approve", nil, s.asItIs()...), 200)
+	p = s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)
 	if p.Status != spec.PostStatus(post.Scheduled) {
 		t.Fatalf("got the status %s, want scheduled", p.Status)
 	}

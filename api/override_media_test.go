@@ -29,7 +29,7 @@ func startOverrideStates(t *testing.T) overrideStates {
 		base: s.upload("base.png", "Base").Id, own: s.upload("own.png", "Own").Id}
 }
 
-// body is a post that has no media of its own yet.
+// body is a post without media.
 func (s overrideStates) body(more ...object) object {
 	return hello(append([]object{{
 		"accounts": []string{s.none.ID.String(), s.custom.ID.String(), s.inherit.ID.String()},
@@ -40,13 +40,13 @@ func (s overrideStates) body(more ...object) object {
 		}}}, more...)...)
 }
 
-// withMedia is what the base post gets later.
+// withMedia adds media to the base post.
 func (s overrideStates) withMedia() object {
 	return object{"attachments": []string{s.base.String()}, "thread": []object{{"content": "Base part", "attachments": []string{s.base.String()}}}}
 }
 
-// want checks what the publisher is given for each account once the base post has
-// media and a thread, and what the API answers.
+// want checks what the publisher gets for each account once the base post has media and
+// a thread, and what the API returns.
 func (s overrideStates) want(where string, workspace, id uuid.UUID) {
 	s.t.Helper()
 	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
@@ -85,7 +85,7 @@ func (s overrideStates) fileName(id uuid.UUID) (name string) {
 	return name
 }
 
-// states answers how an account's override stands in the API: null is inherited.
+// states returns each account's override as the API shows it: null is inherited.
 func states(p spec.Post, a account.Account) string {
 	for _, target := range p.Targets {
 		if target.AccountId == a.ID {
@@ -118,10 +118,10 @@ func TestOverrideMedia_NoneStaysNoneWhenTheBasePostGetsMedia(t *testing.T) {
 			{s.inherit, `{"Attachments":null,"Thread":null}`},
 		} {
 			if got := states(p, c.account); got != c.want {
-				t.Errorf("%s: the API answers %s for %s, want %s", name, got, c.account.Handle, c.want)
+				t.Errorf("%s: the API returns %s for %s, want %s", name, got, c.account.Handle, c.want)
 			}
 		}
-		// The override itself is edited from custom to none to inherited.
+		// The override changes from custom to none to inherited.
 		custom := s.custom.ID.String()
 		for _, c := range []struct {
 			override object
@@ -132,7 +132,7 @@ func TestOverrideMedia_NoneStaysNoneWhenTheBasePostGetsMedia(t *testing.T) {
 		} {
 			p = s.post(s.send("PATCH", path, object{"overrides": object{custom: c.override}}), 200)
 			if got := states(p, s.custom); got != c.want {
-				t.Errorf("%s: %v is answered as %s, want %s", name, c.override, got, c.want)
+				t.Errorf("%s: %v is returned as %s, want %s", name, c.override, got, c.want)
 			}
 		}
 		s.refused(s.send("PATCH", path, object{"overrides": object{custom: object{"attachments": nil}}}), 400, "invalid_request")
@@ -257,7 +257,7 @@ func TestTimeline_ListsOnlyWhatAnEditChanged(t *testing.T) {
 	if got := edits(draft); len(got) != 0 {
 		t.Errorf("the timeline of a draft has %q, want no line", got)
 	}
-	// Other windows learn of the edit by their stream of events.
+	// Other windows get the edit by their event stream.
 	events, err := s.Store.Events(t.Context(), draft.Id, 0, 10)
 	s.Must(err)
 	if len(events) != 2 || events[1].Type != post.EventEdited {

@@ -72,7 +72,7 @@ func TestWorkspace_CreateAnother(t *testing.T) {
 	s.decode(a, 201, &made)
 	again := s.send("POST", "/api/v1/workspaces", object{"name": "Sports"}, "Idempotency-Key", "once")
 	if again.StatusCode != http.StatusCreated || string(again.body) != string(a.body) || again.Header.Get("Idempotent-Replayed") != "true" || a.Header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("the repetition is %s %s", again.Status, again.body)
+		t.Errorf("repeated: got %s %s", again.Status, again.body)
 	}
 	if made.TimeZone != "Asia/Ho_Chi_Minh" || made.AuthorsNeedApproval || strings.Contains(string(a.body), "dl_") {
 		t.Errorf("made %s", a.body)
@@ -100,7 +100,7 @@ func TestMembers_InviteListChangeRemove(t *testing.T) {
 	require.Equal(t, *made.Email, made.Name)
 	again := s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k")
 	if again.StatusCode != http.StatusCreated || again.Header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again.body), made.Id.String()) {
-		t.Errorf("the repetition is %s %s", again.Status, again.body)
+		t.Errorf("repeated: got %s %s", again.Status, again.body)
 	}
 	s.refused(s.send("POST", "/api/v1/members", object{"email": "person@news.example", "role": "editor"}), 409, "already_member")
 	s.refused(s.send("POST", "/api/v1/members", object{"email": "other@news.example", "role": "editor"}, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "Idempotency-Key")
@@ -168,10 +168,10 @@ func TestTokens_CreateListRevoke(t *testing.T) {
 	var replay spec.TokenWithSecret
 	s.decode(again, 201, &replay)
 	if replay.Token.Id != made.Token.Id || replay.Secret != nil || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the repetition is %s", again.body)
+		t.Errorf("repeated: got %s", again.body)
 	}
 	if a := s.send("GET", "/api/v1/posts", nil, as(*made.Secret)...); a.StatusCode != http.StatusOK {
-		t.Errorf("it reads: %s", a.Status)
+		t.Errorf("reading: %s", a.Status)
 	}
 	list := s.send("GET", "/api/v1/tokens", nil)
 	if strings.Contains(string(list.body), *made.Secret) || !strings.Contains(string(list.body), made.Token.Id.String()) {
@@ -206,7 +206,7 @@ func TestTokens_CannotExceedTheirCreator(t *testing.T) {
 	s.decode(s.send("POST", "/api/v1/tokens", request(object{"expires_in_days": 2, "scopes": []string{"tokens:write", "posts:read"}})), 201, &short)
 	s.decode(s.send("POST", "/api/v1/tokens", request(nil), as(*short.Secret)...), 201, &child)
 	if never.Token.ExpiresAt != nil || !child.Token.ExpiresAt.Equal(*short.Token.ExpiresAt) {
-		t.Errorf("never ends %v; %v is made by what ends %v", never.Token.ExpiresAt, child.Token.ExpiresAt, short.Token.ExpiresAt)
+		t.Errorf("without expiry got %v; got expiry %v, want that of its creator, %v", never.Token.ExpiresAt, child.Token.ExpiresAt, short.Token.ExpiresAt)
 	}
 	s.refused(s.send("POST", "/api/v1/tokens", request(object{"expires_in_days": 3}), as(*short.Secret)...), 422, "invalid_request", "expires_in_days")
 	s.refused(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true}), as(*short.Secret)...), 422, "invalid_request", "never_expires")
@@ -264,8 +264,8 @@ func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
 	}
 }
 
-// A token made by an owner does what is left to its user when the role is
-// lowered, and makes none that may do more.
+// When a user's role is lowered, the user's tokens lose the scopes beyond it, and
+// cannot create tokens that exceed it.
 func TestTokens_FollowALoweredRole(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -303,7 +303,7 @@ func TestIdempotencyKeys_BelongToWhoSentThem(t *testing.T) {
 		t.Errorf("an editor's request with an author's key: got post %s, replayed %q, want another post than %s", theirs.Id, same.Header.Get("Idempotent-Replayed"), mine.Id)
 	}
 	other := s.send("POST", "/api/v1/posts", object{"content": "Other", "draft": true}, append(as(s.Token), key...)...)
-	s.post(other, 201) // not 422 idempotency_key_reused, which would tell that somebody used the key
+	s.post(other, 201) // not 422 idempotency_key_reused, which would reveal that someone else used the key
 	if again := s.post(s.send("POST", "/api/v1/posts", body, append(author, key...)...), 201); again.Id != mine.Id {
 		t.Errorf("the author's repetition: got post %s, want %s", again.Id, mine.Id)
 	}

@@ -30,6 +30,9 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 		out.ScheduledTime = &at
 	}
 	out.QueueGroupId = p.QueueGroupID
+	if len(p.LabelIDs) > 0 {
+		out.Labels = &p.LabelIDs
+	}
 	if p.Series != nil {
 		out.SeriesId, out.Occurrence = &p.Series.SeriesID, &p.Series.Name
 	}
@@ -101,7 +104,7 @@ func draftOf(body *spec.NewPost) scheduling.Draft {
 	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks), Options: value(optionsOf(body.Options)),
+		TrackLinks: value(body.TrackLinks), Options: value(optionsOf(body.Options)), Labels: value(body.Labels),
 		When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
 		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {

@@ -161,7 +161,7 @@ const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
 func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
-	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
+	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label, Text: value(r.Params.Q),
 		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit

@@ -22,7 +22,7 @@ func TestCreatePost_ReturnsThePost(t *testing.T) {
 	s := start(t)
 	account := s.Connect("desk")
 	for _, path := range []string{"/api/v1/posts", "/api/schedule-post"} {
-		s.Exec("delete from scheduled_posts") // what is the same twice is warned of
+		s.Exec("delete from scheduled_posts") // the duplicate text causes a warning
 		a := s.send("POST", path, object{"content": "Xin chào 👋", "scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Ho_Chi_Minh", "language": "vi"})
 		p := s.post(a, 201)
 		if p.Status != spec.PostStatusScheduled || p.Content != "Xin chào 👋" || p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+07:00" || *p.Language != "vi" {
@@ -38,7 +38,7 @@ func TestCreatePost_ReturnsThePost(t *testing.T) {
 			t.Errorf("%s: workflow %q at %v", path, p.WorkflowId, p.WorkflowUrl)
 		}
 		if n := s.temporal.signals(p.Id); n != 1 {
-			t.Errorf("%s: Temporal was told %d times", path, n)
+			t.Errorf("%s: Temporal got %d signals", path, n)
 		}
 		if read := s.send("GET", a.Header.Get("Location"), nil); string(read.body) != string(a.body) {
 			t.Errorf("%s: read %s\nmade %s", path, read.body, a.body)
@@ -56,10 +56,10 @@ func TestCreatePost_WithoutTemporal(t *testing.T) {
 	s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/publish-now", nil), 200)
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil), 200)
 	if n := s.temporal.signals(p.Id); n != 4 {
-		t.Errorf("Temporal was told %d times", n)
+		t.Errorf("Temporal got %d signals", n)
 	}
-	if !strings.Contains(s.log.String(), "Temporal was not told") {
-		t.Error("the log does not say that Temporal is down")
+	if !strings.Contains(s.log.String(), "Temporal got no signal") {
+		t.Error("the log has no entry about Temporal being down")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestCreatePost_IsIdempotent(t *testing.T) {
 			t.Errorf("repetition %d: %s %v", i, a.body, a.Header)
 		}
 		if i == 0 {
-			time.Sleep(1100 * time.Millisecond) // the next one comes after the scheduled time
+			time.Sleep(1100 * time.Millisecond) // the next one is past the scheduled time
 		}
 	}
 	s.refused(s.send("POST", "/api/v1/posts", hello(object{"content": "Other"}), "Idempotency-Key", "key"), 422, "idempotency_key_reused", "Idempotency-Key")
@@ -92,7 +92,7 @@ func TestIdempotencyKey_IgnoresWhiteSpaceAndOrder(t *testing.T) {
 	first := s.post(s.send("POST", "/api/v1/posts", `{"content":"Hello","scheduled_time":"`+at+`"}`, "Idempotency-Key", "key"), 201)
 	again := s.post(s.send("POST", "/api/schedule-post", "{ \"scheduled_time\": \""+at+"\",\n\t\"content\": \"Hello\" }", "Idempotency-Key", "key"), 201)
 	if again.Id != first.Id {
-		t.Error("another post was made")
+		t.Error("another post was created")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestPosts_StoreAttachmentsInOrder(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(a.body), "s3://") {
-		t.Errorf("the answer shows where the bytes lie: %s", a.body)
+		t.Errorf("the response reveals the storage location: %s", a.body)
 	}
 	p = s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Only text", "attachments": []string{}}), 200)
 	if len(p.Attachments) != 0 || p.Content != "Only text" {

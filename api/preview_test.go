@@ -56,7 +56,7 @@ func TestPreview_CountsLikeEachNetwork(t *testing.T) {
 	if len(shown.Problems) != 1 || shown.Problems[0] != second.Problems[0] || shown.Price.MicroUsd != 0 || shown.Price.Formatted != "$0.00" {
 		t.Errorf("in all: %+v", shown)
 	}
-	// The same problem keeps it from being scheduled.
+	// The same problem prevents scheduling it.
 	s.refused(s.send("POST", "/api/v1/posts", hello(object{"content": "Hà Nội", "thread": []any{object{"content": strings.Repeat("á", 501)}}})), 422, "invalid_request", "thread[0].content")
 	if n := s.Count("select count(*) from scheduled_posts"); n != 0 {
 		t.Errorf("%d posts are stored", n)
@@ -83,7 +83,8 @@ func TestPreview_AcceptsIncompleteDrafts(t *testing.T) {
 	if got := fields(s.preview(object{"content": "a\x00", "accounts": []string{uuid.NewString(), "desk"}, "time_zone": "Moon", "language": "!"})); fmt.Sprint(got) != "[time_zone accounts[1] accounts[0] language content]" {
 		t.Errorf("names %v", got)
 	}
-	// What the network does not answer is not counted, and is no problem.
+	// Characters are not counted when the network does not report its limits; this is
+	// not a problem.
 	s.Must(s.Fake.Close())
 	s.Exec("update accounts set base_url = 'http://127.0.0.1:1'")
 	if shown := s.preview(hello()); len(shown.Problems) != 0 || shown.Targets[0].Segments[0].Characters != nil || shown.Targets[0].Segments[0].Text != "Hello" {
@@ -98,9 +99,9 @@ func TestWarnings_DuplicateText(t *testing.T) {
 	both := []string{a.ID.String(), b.ID.String()}
 	first := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": "Bão số 9\n đổ bộ", "accounts": both[:1], "scheduled_time": in(20 * time.Hour)})), 201)
 	if first.Warnings != nil && strings.Contains(warned(first.Warnings), "duplicate") {
-		t.Errorf("the first is warned of: %v", warned(first.Warnings))
+		t.Errorf("the first post has warnings: %v", warned(first.Warnings))
 	}
-	// Decomposed, in capitals and with other white space it is the same text.
+	// Decomposed Unicode, other case and other white space make no difference.
 	again := object{"content": "  BA\u0303O SO\u0302\u0301 9 đo\u0302\u0309  bo\u0323\u0302 ", "accounts": both, "scheduled_time": in(30 * time.Hour)}
 	duplicates := func(warnings *[]spec.Warning) (found []spec.Warning) {
 		for _, w := range *warnings {
@@ -120,7 +121,7 @@ func TestWarnings_DuplicateText(t *testing.T) {
 		require.True(t, found[0].OtherTime.Equal(*first.ScheduledTime), "got %+v", found)
 		require.Contains(t, found[0].Message, first.Id.String(), "got %+v", found)
 	}
-	// With other words on that account there is nothing to warn of, until an edit.
+	// An override with other text avoids the warning, until an edit.
 	path := "/api/v1/posts/" + p.Id.String()
 	p = s.post(s.send("PATCH", path, object{"overrides": object{a.ID.String(): object{"content": "Other words"}}}), 200)
 	if p.Warnings != nil && len(duplicates(p.Warnings)) != 0 {
@@ -142,7 +143,7 @@ func TestWarnings_DuplicateText(t *testing.T) {
 	s.Exec("update post_targets set posted_at = posted_at - interval '31 days', status = 'posted', remote_id = id::text")
 	s.Exec("update post_targets set posted_at = now() - interval '31 days'")
 	if shown := s.preview(hello(object{"accounts": both[1:], "scheduled_time": in(7 * time.Hour)})); len(duplicates(&shown.Warnings)) != 0 {
-		t.Errorf("what is older than 30 days counts: %+v", shown.Warnings)
+		t.Errorf("posts older than 30 days count: %+v", shown.Warnings)
 	}
 }
 
@@ -168,7 +169,7 @@ func TestWarnings_PostsCloseInTime(t *testing.T) {
 			t.Errorf("names %+v", shown.Warnings[0])
 		}
 	}
-	// Its own time is not in conflict with itself, nor is a draft's with anything.
+	// A post does not conflict with itself, and nothing conflicts with a draft.
 	if p := s.post(s.send("PATCH", "/api/v1/posts/"+first.Id.String(), object{"content": "Two"}), 200); p.Warnings != nil {
 		t.Errorf("got %+v", *p.Warnings)
 	}
@@ -207,7 +208,7 @@ func TestWarnings_NightAndMissingAltText(t *testing.T) {
 	}
 }
 
-// counting counts how often the database is asked for other posts.
+// counting counts queries for nearby posts.
 type counting struct {
 	scheduling.Store
 	asked atomic.Int32
@@ -238,10 +239,10 @@ func TestBulk_ComparesTenThousandRows(t *testing.T) {
 	var done spec.BulkResult
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", text, "Content-Type", "application/x-ndjson"), 200, &done)
 	if n := counted.asked.Load() - before; n != 1 || done.Valid != 10_000 {
-		t.Errorf("asked %d times for %d right rows", n, done.Valid)
+		t.Errorf("%d queries for %d valid rows", n, done.Valid)
 	}
 	if n := s.Count("select xact_commit from pg_stat_database where datname = current_database()") - statements; n > 100 {
-		t.Errorf("the database was asked %d times", n)
+		t.Errorf("got %d queries", n)
 	}
 	for row, want := range map[int]string{1: "", 2: "", 3: "duplicate_content", 4: "duplicate_content", 5: "time_conflict", 6: ""} {
 		if got := warned(done.Rows[row-1].Warnings); got != want {
@@ -256,7 +257,7 @@ func TestBulk_ComparesTenThousandRows(t *testing.T) {
 	}
 }
 
-// billed is a network that takes money.
+// billed is a network that charges for posts.
 type billed struct{ network.Network }
 
 func (billed) Price(c network.Content) network.Price {
@@ -276,7 +277,7 @@ func TestPrice_BeforeAndAfterScheduling(t *testing.T) {
 	first := s.Connect("desk")
 	free := s.send("POST", "/api/v1/posts", hello())
 	if s.post(free, 201).Price != nil {
-		t.Errorf("what costs nothing has a price: %s", free.body)
+		t.Errorf("a free post has a price: %s", free.body)
 	}
 	s.Scheduler.Networks = billedNetworks{s.Scheduler.Networks}
 	other := s.Connect("sports")
@@ -291,10 +292,10 @@ func TestPrice_BeforeAndAfterScheduling(t *testing.T) {
 	require.Equal(t, "$0.01", shown.Targets[1].Price.Formatted)
 	p := s.post(s.send("POST", "/api/v1/posts", body), 201)
 	if p.Price == nil || p.Price.MicroUsd != 35_000 {
-		t.Errorf("scheduling says %+v", p.Price)
+		t.Errorf("scheduled: %+v", p.Price)
 	}
 	if p = s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"thread": []any{}}), 200); p.Price == nil || p.Price.MicroUsd != 20_000 {
-		t.Errorf("editing says %+v", p.Price)
+		t.Errorf("edited: %+v", p.Price)
 	}
 	var many spec.BulkResult
 	rows := lines(hello(object{"content": "One"}), hello(object{"content": "Two", "accounts": []string{first.ID.String(), other.ID.String()}}))

@@ -11,22 +11,23 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// request is what a client sends to an operation.
+// request is a client's request to an operation.
 type request struct {
-	args          []any // what stands in the path, in order
+	args          []any // values of the path's parameters, in order
 	query         string
 	queryRequired bool // also of a list without filters
+	queryNames    bool // the query names something of the workspace
 	body          any
 	contentType   string // of a body that is not JSON
 	ifMatch       string
-	authorization string // in place of a token
+	authorization string // instead of a token
 }
 
-// reach says who may send an operation, and how a right request looks. It says
-// so apart from the API's own table, so that neither is believed alone.
+// reach lists who may call an operation and a valid request. It is independent of the
+// API's own access table, so that each checks the other.
 type reach struct {
-	least workspace.Role // empty: everybody, without a token too
-	own   bool           // about the session of the browser that asks: no token will do
+	least workspace.Role // empty: public, also without a token
+	own   bool           // requires a browser's session; tokens are refused
 	scope workspace.Scope
 	build func(x *things) request
 }
@@ -52,7 +53,7 @@ func reachable() map[string]reach {
 		return reach{least: workspace.Viewer, own: true, build: build}
 	}
 
-	// What many have in common.
+	// Shared by many operations.
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -68,6 +69,11 @@ func reachable() map[string]reach {
 	}
 	onSite := func(query string, body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
+	}
+	onPlausible := func(query string) func(*things) request {
+		return func(x *things) request {
+			return request{query: "site_id=" + x.site().ID.String() + query, queryNames: true}
+		}
 	}
 	onFile := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
@@ -262,6 +268,16 @@ func reachable() map[string]reach {
 		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
 			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
 		}),
+		"listLabels":  viewers(workspace.PostsRead, none),
+		"createLabel": authors(workspace.PostsWrite, func(*things) request { return request{body: object{"name": "Flood " + uuid.NewString()}} }),
+		"updateLabel": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.label()}, body: object{"name": "Storm " + uuid.NewString()}}
+		}),
+		"deleteLabel": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.label()}} }),
+		"labelPosts": authors(workspace.PostsWrite, func(x *things) request {
+			return request{body: object{"posts": []any{x.s.Schedule().ID}, "add": []any{x.label()}}}
+		}),
+
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}
@@ -375,13 +391,42 @@ func reachable() map[string]reach {
 		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"siteReport":       viewers(workspace.ViewsRead, onSite("from=2026-11-01&to=2026-11-07", nil)),
-		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"engagement":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"readingNow":       viewers(workspace.ViewsRead, onSite("", nil)),
-		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),
-		"trending":         viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
+		"listSharedLinks":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSharedLink": editors(workspace.ViewsWrite, onSite("", object{"name": "Board"})),
+		"deleteSharedLink": editors(workspace.ViewsWrite, func(x *things) request {
+			l := x.sharedLink()
+			return request{args: []any{l.SiteID, l.ID}}
+		}),
+		"listSubscriptions":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSubscription": editors(workspace.ViewsWrite, onSite("", object{"kind": "weekly", "email": "editor@news.example"})),
+		"deleteSubscription": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"resendEmail": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"getAlertRule":        viewers(workspace.ViewsRead, onSite("", nil)),
+		"setAlertRule":        editors(workspace.ViewsWrite, onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
+		"listSiteAlerts":      viewers(workspace.ViewsRead, onSite("", nil)),
+		"plausibleRealtime":   viewers(workspace.ViewsRead, onPlausible("")),
+		"plausibleAggregate":  viewers(workspace.ViewsRead, onPlausible("&period=7d&compare=previous_period")),
+		"plausibleTimeseries": viewers(workspace.ViewsRead, onPlausible("&period=6mo")),
+		"plausibleBreakdown":  viewers(workspace.ViewsRead, onPlausible("&property=event:page")),
+		"plausibleQuery": viewers(workspace.ViewsRead, func(x *things) request {
+			return request{body: object{"site_id": x.site().ID, "metrics": []string{"visits"}, "date_range": "7d"}}
+		}),
+		"sendPlausibleEvent": everybody(func(x *things) request {
+			return request{body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey}}
+		}),
+		"pageDimensions": viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"engagement":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"readingNow":     viewers(workspace.ViewsRead, onSite("", nil)),
+		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
+		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),

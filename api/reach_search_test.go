@@ -15,7 +15,7 @@ func (x *things) saved() uuid.UUID {
 	})
 }
 
-// feedToken opens the feed of a search; of one that is not there, no token is right.
+// feedToken returns the token of a search's feed. An unknown search has no valid token.
 func (x *things) feedToken(id uuid.UUID) string {
 	return thing(x, "no-token", func() string {
 		token, err := (&savedsearch.Service{Store: x.s.Store}).CreateFeed(x.s.t.Context(), x.s.Owner, id)

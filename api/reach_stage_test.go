@@ -23,13 +23,13 @@ type caller struct {
 	token, expired, revoked string
 }
 
-// stage is two newsrooms in one installation, and everybody in them.
+// stage is an installation with two workspaces and their members.
 type stage struct {
 	*server
 	members, rivals []caller // by role, from least to most
 	things          things
 	database        *pgx.Conn
-	look            string // at everything
+	stateQuery      string // sum of each table; see databaseState
 }
 
 func openStage(t *testing.T) *stage {
@@ -58,7 +58,7 @@ func (g *stage) caller(who workspace.Principal) caller {
 	return c
 }
 
-// request builds a right request of a caller.
+// request builds a valid request of a caller.
 func (g *stage) request(r reach, c caller, unknown bool) (request, bool) {
 	x := g.things
 	x.caller, x.unknown = c.Principal, unknown
@@ -78,7 +78,7 @@ func (g *stage) operations() map[string]operation {
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// reach sends a request. Of a stream, only the beginning is read.
+// reach sends a request. It reads only the beginning of a stream.
 func (g *stage) reach(op operation, r request, token string) answer {
 	g.t.Helper()
 	args := r.args
@@ -127,36 +127,41 @@ func (g *stage) reach(op operation, r request, token string) answer {
 	return answer{got, raw}
 }
 
-// watch prepares to look at all that is stored, but when tokens were used.
+// watch prepares databaseState. It omits when tokens were used, which every request
+// changes.
 func (g *stage) watch() {
 	g.t.Helper()
 	c, err := pgx.Connect(g.t.Context(), g.DatabaseURL)
 	g.Must(err)
 	g.t.Cleanup(func() { _ = c.Close(context.Background()) })
+	// Planning the query and starting processes for it take longer than reading tables
+	// of a few rows.
+	_, err = c.Exec(g.t.Context(), "set max_parallel_workers_per_gather = 0; set plan_cache_mode = force_generic_plan")
+	g.Must(err)
 	rows, err := c.Query(g.t.Context(), "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1")
 	g.Must(err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	g.Must(err)
-	looks := make([]string, len(tables))
+	queries := make([]string, len(tables))
 	for i, table := range tables {
 		columns := "r"
 		if table == "api_tokens" {
 			columns = "r.id, r.hash, r.user_id, r.scopes, r.expires_at, r.revoked_at"
 		}
-		looks[i] = fmt.Sprintf("select '%s ' || coalesce(md5(string_agg(t, '' order by t)), '') from (select row(%s)::text as t from %s r) rows",
+		queries[i] = fmt.Sprintf("select '%s ' || coalesce(md5(string_agg(t, '' order by t)), '') from (select row(%s)::text as t from %s r) rows",
 			table, columns, pgx.Identifier{table}.Sanitize())
 	}
-	g.database, g.look = c, strings.Join(looks, " union all ")
+	g.database, g.stateQuery = c, strings.Join(queries, " union all ")
 }
 
-// everything gives a sum of each table.
-func (g *stage) everything() string {
+// databaseState returns a checksum of each table.
+func (g *stage) databaseState() string {
 	g.t.Helper()
-	rows, err := g.database.Query(g.t.Context(), g.look)
+	rows, err := g.database.Query(g.t.Context(), g.stateQuery)
 	g.Must(err)
 	sums, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	g.Must(err)
-	slices.Sort(sums) // Postgres may read the tables side by side
+	slices.Sort(sums) // Postgres may read the tables in parallel
 	return strings.Join(sums, "\n")
 }
 

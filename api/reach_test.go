@@ -12,28 +12,27 @@ import (
 	"dateline/internal/infra/idempotency"
 )
 
-// masked is an answer without the ids and the request's own address.
+// masked is a response without ids and the request's own path.
 func masked(a answer) string {
 	return a.Status + " " + a.Header.Get("Content-Type") + " " + bareID.ReplaceAllString(string(a.body), "<id>")
 }
 
-// TestAccess_IsolatesWorkspaces sends every operation of openapi.yaml as
-// everybody: of every role, here and in another workspace, with tokens of every
-// kind and none.
+// TestAccess_IsolatesWorkspaces sends every operation of openapi.yaml with every role,
+// in its own and in another workspace, with all kinds of tokens and without one.
 func TestAccess_IsolatesWorkspaces(t *testing.T) {
 	t.Parallel()
 	g := openStage(t)
 	operations, known := g.operations(), reachable()
 	for _, id := range slices.Sorted(maps.Keys(known)) {
 		if _, ok := operations[id]; !ok {
-			t.Errorf("%s is not in openapi.yaml any more", id)
+			t.Errorf("%s is no longer in openapi.yaml", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(operations)) {
 		t.Run(id, func(t *testing.T) {
 			r, ok := known[id]
 			if !ok {
-				t.Fatal("add a right request of this operation to reachable(), and who may send it")
+				t.Fatal("add a valid request of this operation to reachable(), and who may send it")
 			}
 			s, inner, newsroom := *g, *g.server, *g.Newsroom
 			newsroom.T, inner.t, inner.Newsroom = t, t, &newsroom
@@ -50,13 +49,13 @@ func (g *stage) check(op operation, r reach) {
 		return
 	}
 	if r.own {
-		g.takesNoToken(op, r)
+		g.rejectsTokens(op, r)
 		return
 	}
 	var least caller
 	for _, c := range g.members {
 		built, _ := g.request(r, c, false)
-		before := g.everything()
+		before := g.databaseState()
 		g.refuses(op, built, "", 401, "token_required")
 		g.refuses(op, built, c.token+"x", 401, "token_invalid")
 		g.refuses(op, built, c.expired, 401, "token_expired")
@@ -68,7 +67,7 @@ func (g *stage) check(op operation, r reach) {
 		case r.scope != "":
 			before = g.withToken(c, func(s workspace.Scope) bool { return s != r.scope }, func(token string) { g.refuses(op, built, token, 403, "scope_insufficient") })
 		}
-		if after := g.everything(); after != before {
+		if after := g.databaseState(); after != before {
 			g.t.Errorf("a request of a %s that was refused changed\n%s\nto\n%s", c.Role, before, after)
 		}
 		if may {
@@ -81,42 +80,42 @@ func (g *stage) check(op operation, r reach) {
 	built, named := g.request(r, least, false)
 	g.withToken(least, func(s workspace.Scope) bool { return s == r.scope || r.scope == "" && s == workspace.AuditRead }, func(token string) { g.succeeds(op, built, token) })
 	for _, c := range g.rivals {
-		g.fromElsewhere(op, r, c, named)
+		g.checkOtherWorkspace(op, r, c, named)
 	}
 }
 
-// takesNoToken: what is about a browser's session is nothing to any token.
-func (g *stage) takesNoToken(op operation, r reach) {
-	before := g.everything()
+// rejectsTokens checks that operations about a browser's session reject every token.
+func (g *stage) rejectsTokens(op operation, r reach) {
+	before := g.databaseState()
 	for _, c := range slices.Concat(g.members, g.rivals) {
 		built, _ := g.request(r, c, false)
 		g.refuses(op, built, "", 401, "session_required")
 		g.refuses(op, built, c.token+"x", 401, "token_invalid")
 		g.refuses(op, built, c.token, 403, "session_required")
 	}
-	if after := g.everything(); after != before {
+	if after := g.databaseState(); after != before {
 		g.t.Errorf("a refused request changed\n%s\nto\n%s", before, after)
 	}
 }
 
-// withToken makes a token of some scopes and gives all that is stored then.
+// withToken creates a token with some scopes, returns databaseState and then runs use.
 func (g *stage) withToken(c caller, wanted func(workspace.Scope) bool, use func(token string)) (before string) {
 	g.t.Helper()
 	t, plain := workspace.NewToken(c.WorkspaceID, c.UserID, "scoped")
 	t.Scopes = slices.DeleteFunc(workspace.Scopes(), func(s workspace.Scope) bool { return !wanted(s) })
 	_, _, err := g.Store.CreateToken(g.t.Context(), t, idempotency.Key{})
 	g.Must(err)
-	before = g.everything()
+	before = g.databaseState()
 	use(plain)
 	return before
 }
 
-// fromElsewhere sends a request from another workspace: what is the desk's is
-// there as little as what is nowhere.
-func (g *stage) fromElsewhere(op operation, r reach, c caller, named bool) {
+// checkOtherWorkspace sends a request from another workspace: resources of the first
+// one look like unknown ones.
+func (g *stage) checkOtherWorkspace(op operation, r reach, c caller, named bool) {
 	theirs, _ := g.request(r, c, false)
 	nowhere, _ := g.request(r, c, true)
-	before := g.everything()
+	before := g.databaseState()
 	foreign := g.reach(op, theirs, c.token)
 	switch {
 	case !c.Role.AtLeast(r.least):
@@ -124,36 +123,40 @@ func (g *stage) fromElsewhere(op operation, r reach, c caller, named bool) {
 	case named:
 		unknown := g.reach(op, nowhere, c.token)
 		if masked(foreign) != masked(unknown) {
-			g.t.Errorf("%s %s from elsewhere is answered with\n%s\nand of what is nowhere with\n%s", op.method, op.path, masked(foreign), masked(unknown))
+			g.t.Errorf("%s %s from another workspace: got\n%s\nwant the response for an unknown resource\n%s", op.method, op.path, masked(foreign), masked(unknown))
 		}
 		if len(theirs.args) > 0 && foreign.StatusCode != http.StatusNotFound {
-			g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, foreign.Status, foreign.body)
+			g.t.Errorf("%s %s from another workspace: %s %s", op.method, op.path, foreign.Status, foreign.body)
 		}
 	case op.method != http.MethodGet:
-		return // does something in the rivals' own workspace, and names nothing
+		return // changes only the caller's own workspace
 	}
-	if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
+	if theirs.queryNames && c.Role.AtLeast(r.least) {
+		if a := g.reach(op, theirs, c.token); a.StatusCode != http.StatusNotFound {
+			g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, a.Status, a.body)
+		}
+	} else if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
 		var unfiltered request
 		if theirs.queryRequired {
 			unfiltered.query = theirs.query
 		}
 		g.showsNothingOfTheOtherWorkspace(op, g.reach(op, unfiltered, c.token))
 	}
-	if after := g.everything(); after != before {
+	if after := g.databaseState(); after != before {
 		g.t.Errorf("%s %s from elsewhere changed\n%s\nto\n%s", op.method, op.path, before, after)
 	}
 }
 
 func (g *stage) showsNothingOfTheOtherWorkspace(op operation, a answer) {
 	if a.StatusCode != http.StatusOK {
-		g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, a.Status, a.body)
+		g.t.Errorf("%s %s from another workspace: %s %s", op.method, op.path, a.Status, a.body)
 	}
 	for _, text := range bareID.FindAllString(string(a.body), -1) {
 		if g.Count(`select count(*) from (select id, id as workspace_id from workspaces union all select user_id, workspace_id from members
 			union all select id, workspace_id from accounts union all select post_id, workspace_id from scheduled_posts union all select id, workspace_id from media
 			union all select id, workspace_id from webhook_endpoints union all select id, workspace_id from sites union all select id, workspace_id from api_tokens union all select id, workspace_id from series
 			union all select object_id, workspace_id from audit_log) all_of_it where id = $1 and workspace_id = $2`, uuid.MustParse(text), g.Workspace.ID) > 0 {
-			g.t.Errorf("%s %s shows the rivals %s of the desk: %s", op.method, op.path, text, a.body)
+			g.t.Errorf("%s %s shows %s of the first workspace to the other: %s", op.method, op.path, text, a.body)
 		}
 	}
 }

@@ -10,16 +10,20 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/flush"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/webpage"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -27,17 +31,17 @@ import (
 	"dateline/platforms/mastodon"
 )
 
-// things gives requests what they are about. All of it belongs to the desk, or
-// to nobody when it is unknown.
+// things creates the resources that requests name. They belong to the first workspace;
+// unknown ones do not exist.
 type things struct {
 	s          *server
 	caller     workspace.Principal
 	unknown    bool
-	given      bool // something was asked for
+	given      bool // the request names a resource
 	ownAccount account.Account
 }
 
-// thing gives what make makes, or what is not there.
+// thing returns a resource of make, or one that does not exist.
 func thing[T any](x *things, nowhere T, make func() T) T {
 	x.given = true
 	if x.unknown {
@@ -61,6 +65,34 @@ func (x *things) group() uuid.UUID {
 	})
 }
 
+// subscription gives a recipient whose last email is dead.
+func (x *things) subscription() subscription.Subscription {
+	return thing(x, subscription.Subscription{ID: someID(), SiteID: someID()}, func() subscription.Subscription {
+		ctx := context.Background()
+		s, err := subscriptions(x.s.Store).Create(ctx, x.s.Owner, x.site().ID, subscription.Weekly, "a@news.example", webpage.English)
+		x.s.Must(err)
+		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email}))
+		x.s.Exec("update emails set status = 'dead'")
+		return s
+	})
+}
+
+func (x *things) sharedLink() sharedlink.Link {
+	return thing(x, sharedlink.Link{ID: someID(), SiteID: someID()}, func() sharedlink.Link {
+		l, _, err := sharedLinks(x.s.Store).Create(context.Background(), x.s.Owner, x.site().ID, sharedlink.Draft{Name: "Board"})
+		x.s.Must(err)
+		return l
+	})
+}
+
+func (x *things) label() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		l, err := (&label.Labels{Store: x.s.Store}).Create(context.Background(), x.s.Owner, label.Label{Kind: label.Plain, Name: someID().String(), Color: "blue"})
+		x.s.Must(err)
+		return l.ID
+	})
+}
+
 func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Schedule(change...).ID })
 }
@@ -69,7 +101,7 @@ func (x *things) draft() uuid.UUID {
 	return x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft, d.ScheduledTime = true, "" })
 }
 
-// waiting gives a post that waits for approval.
+// waiting returns a post that is pending approval.
 func (x *things) waiting() uuid.UUID {
 	id := x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })
 	x.change(id, func(ctx context.Context, g post.Guard) error {
@@ -79,18 +111,18 @@ func (x *things) waiting() uuid.UUID {
 	return id
 }
 
-// dead gives a dead letter: its post and its target.
+// dead returns a dead letter: its post and its target.
 func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
 	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post { return x.s.Dead(x.s.Schedule(), status) })
 	return p.ID, p.Targets[0].ID
 }
 
-// done gives a post of which nothing more will happen.
+// done returns a post in a final state.
 func (x *things) done() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Dead(x.s.Schedule(), post.TargetPosted).ID })
 }
 
-// series gives a series that is ahead, and its first occurrence.
+// series returns a series with upcoming occurrences and the first of them.
 func (x *things) series() (id uuid.UUID, occurrence string) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	id = thing(x, someID(), func() uuid.UUID {
@@ -108,7 +140,7 @@ func (x *things) change(id uuid.UUID, how func(context.Context, post.Guard) erro
 	}
 }
 
-// export gives an export whose archive is there.
+// export returns an export whose archive exists.
 func (x *things) export() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		archives := x.s.archives()
@@ -128,7 +160,7 @@ func (x *things) file() uuid.UUID {
 	}).ID
 }
 
-// sent gives an upload whose bytes have arrived.
+// sent returns an upload whose bytes have arrived.
 func (x *things) sent() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		content := picture(x.s.t)
@@ -143,7 +175,7 @@ func (x *things) sent() uuid.UUID {
 	})
 }
 
-// onTheWeb gives the address of a picture.
+// onTheWeb returns the URL of a picture.
 func (x *things) onTheWeb() string {
 	content := picture(x.s.t)
 	x.s.Media.Web = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -152,7 +184,7 @@ func (x *things) onTheWeb() string {
 	return "https://pictures.example/a.png"
 }
 
-// noSites makes room: a workspace has only so many.
+// noSites deletes the sites: their number per workspace is limited.
 func (x *things) noSites() { x.s.Exec("delete from sites") }
 
 func (x *things) site() site.Site {
@@ -169,7 +201,7 @@ func (x *things) secretOfSite() string {
 	return key
 }
 
-// noWebhooks makes room: a workspace has only so many.
+// noWebhooks deletes the webhooks: their number per workspace is limited.
 func (x *things) noWebhooks() { x.s.Exec("delete from webhook_endpoints") }
 
 func (x *things) webhook() uuid.UUID {
@@ -189,7 +221,7 @@ func (x *things) link() string {
 	})
 }
 
-// sitelike is the site that a workspace's posts and links are counted under.
+// sitelike is the site under which a workspace's posts and links are counted.
 func (x *things) sitelike() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Workspace.ID })
 }
@@ -214,7 +246,8 @@ func (x *things) member() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Join(x.s.Workspace, workspace.Author).UserID })
 }
 
-// token gives a token that the caller may revoke, if the caller is of the desk.
+// token returns a token that the caller may revoke if it belongs to the first
+// workspace.
 func (x *things) token() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		of := x.caller
@@ -228,19 +261,19 @@ func (x *things) token() uuid.UUID {
 	})
 }
 
-// atNetwork gives the token of a new account at the fake network.
+// atNetwork returns the token of a new account at the fake network.
 func (x *things) atNetwork() string {
 	there, err := x.s.Fake.AddAccount("a" + someID().String()[24:])
 	x.s.Must(err)
 	return there.Token
 }
 
-// connected gives an account of its own, which may be disconnected.
+// connected returns an account that a request may disconnect.
 func (x *things) connected() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Connect("b" + someID().String()[24:]).ID })
 }
 
-// choice gives a login of the desk that waits for a choice.
+// choice returns a login of the first workspace that awaits a choice.
 func (x *things) choice() account.Choice {
 	return thing(x, account.Choice{ID: someID(), Key: "key"}, func() account.Choice {
 		accounts := *x.s.Accounts
@@ -253,14 +286,14 @@ func (x *things) choice() account.Choice {
 	})
 }
 
-// callback gives the query with which the network sends a person back.
+// callback returns the query of a network's redirect.
 func (x *things) callback() string {
 	link, err := x.s.Accounts.StartAuthorization(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }
 
-// seed gives a seed on a domain of its own.
+// seed returns a seed on a domain of its own.
 func (x *things) seed() crawl.Seed {
 	return thing(x, crawl.Seed{ID: someID(), Domain: someID().String() + ".example"}, func() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
@@ -274,7 +307,7 @@ func (x *things) seed() crawl.Seed {
 
 func (x *things) domain() string { return x.seed().Domain }
 
-// crawlExport gives an export of the pages of a domain.
+// crawlExport returns an export of the pages of a domain.
 func (x *things) crawlExport() (domain string, id uuid.UUID) {
 	domain = x.domain()
 	return domain, thing(x, someID(), func() uuid.UUID {
@@ -284,7 +317,7 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 	})
 }
 
-// article gives an article on a domain of its own, which has selectors in use.
+// article returns an article on a domain of its own, with active selectors.
 func (x *things) article() pipeline.StoredArticle {
 	return thing(x, pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.StoredArticle {
 		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))

@@ -58,7 +58,7 @@ func TestBenchReports(t *testing.T) {
 	var overviews, tables []time.Duration
 	for i := range 12 {
 		for _, query := range []string{"from=" + day(183) + "&to=" + day(2) + "&compare=previous", "from=" + day(366) + "&to=" + day(2) + "&compare=year"} {
-			if d := took(query); i >= 5 { // warm
+			if d := took(query); i >= 5 { // warm-up
 				overviews = append(overviews, d)
 			}
 		}
@@ -84,8 +84,8 @@ func p95(all []time.Duration) time.Duration {
 	return all[len(all)*95/100]
 }
 
-// fillYear writes a year of a site's totals: 1,000 of 200,000 pages a day, and
-// about 500 values of dimensions.
+// fillYear writes a year of a site's totals: 1,000 of 200,000 pages a day, and about
+// 500 values of dimensions.
 func fillYear(s *server, id uuid.UUID) {
 	s.t.Helper()
 	sketch := make([]byte, 12_304)
@@ -110,7 +110,7 @@ func fillYear(s *server, id uuid.UUID) {
 	s.Exec("vacuum analyze site_days, site_hours, site_dimension_days, site_page_days, site_page_months, view_pages")
 }
 
-// withoutSites drops what only sites need.
+// withoutSites drops the tables that only sites need.
 type withoutSites struct{ *postgres.Store }
 
 func (s withoutSites) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (bool, error) {
@@ -128,8 +128,8 @@ func (s withoutSites) SiteSketchesDue(context.Context, int) ([]flush.SiteSketch,
 	return nil, nil
 }
 
-// benchFlush measures a flush of 50,000 pages that have rows already, by readers
-// with three views each, with what sites need and without it.
+// benchFlush measures flushes of 50,000 existing pages with three views per reader,
+// with and without site totals.
 func benchFlush(s *server) (with, without time.Duration) {
 	s.t.Helper()
 	const pages = 50_000
@@ -163,7 +163,7 @@ func benchFlush(s *server) (with, without time.Duration) {
 		s.Must(err)
 		return time.Since(begin)
 	}
-	run(full) // seeds, and inserts the rows
+	run(full) // creates and inserts the rows
 	run(full)
 	var withs, withouts []time.Duration
 	for range 3 {

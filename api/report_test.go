@@ -33,7 +33,7 @@ func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
 	view("b", host+"/two?utm_source=Weekly&utm_medium=email&utm_campaign=T%E1%BA%BFt", "")
 	view("c", host+"/two", "")
 	f := flush.Flusher{Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	for range 2 { // the first one seeds a new installation
+	for range 2 { // the first hit creates a new installation
 		_, err := f.Flush(t.Context(), func() {})
 		s.Must(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-// benchEmbedder simulates a model with 1,024 dimensions: texts with the same beginning are near each other.
+// benchEmbedder simulates a model with 1,024 dimensions: texts with the same beginning
+// are near each other.
 type benchEmbedder struct{}
 
 const benchLength = 1024

@@ -93,7 +93,7 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 		{"a long name", func(i int) search.Request {
 			return search.Request{Text: l.Word(i%9) + " " + l.Word(i%7+9) + " " + l.Word(i%5+1) + " " + l.Word(i%11+3) + " " + l.Word(400+i*13)}
 		}},
-		{"nothing has them all", func(i int) search.Request {
+		{"no article has all words", func(i int) search.Request {
 			return search.Request{Text: l.Word(5000+i*91) + " " + l.Word(9000+i*83) + " " + l.Word(200+i)}
 		}},
 	}
@@ -184,7 +184,7 @@ func searchAll(t *testing.T, e search.Engine, load *searchtest.Load, n int) (all
 func benchRequest(k queryKind, i int) search.Request {
 	r := k.request(i)
 	if r.Now = searchtest.Now(); r.Filters.VisibleDomains == nil {
-		r.Filters.VisibleDomains = benchSites() // as the API does
+		r.Filters.VisibleDomains = benchSites() // like the API
 	}
 	return r
 }

@@ -18,7 +18,8 @@ import (
 
 const searchPath, savedPath = "/api/v1/search", "/api/v1/saved-searches"
 
-// publish stores articles of the set, of domains on which the workspace has seeds, and indexes them.
+// publish stores and indexes articles of the set, of domains on which the workspace has
+// seeds.
 func (s *server) publish(keys ...string) {
 	s.t.Helper()
 	all, err := searchtest.Articles()
@@ -36,7 +37,7 @@ func TestSearch_FindsArticles(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.publish("vang", "vang2", "trangsuc", "xang", "wc")
-	// Another workspace crawls another site: its articles are not ours.
+	// Another workspace crawls another site: its articles are not in this one.
 	s.Must(pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)}).Index(t.Context(),
 		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
 	var a spec.SearchResponse
@@ -96,9 +97,9 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 	s.refused(s.send("POST", savedPath, object{"name": "Everything", "alert": true}), 422, "invalid_request", "query")
 	s.refused(s.send("POST", savedPath, object{"name": "  "}), 422, "invalid_request", "name")
 	if made.Mode != spec.SearchModeKeyword {
-		t.Errorf("it goes by %s", made.Mode)
+		t.Errorf("got the sort order %s", made.Mode)
 	}
-	// Alerts go by words.
+	// Alerts match words only.
 	s.refused(s.send("PATCH", path, object{"mode": "semantic"}), 422, "invalid_request", "alert")
 	s.refused(s.send("PATCH", path, object{"mode": "vibes"}), 400, "invalid_request")
 	s.decode(s.send("PATCH", path, object{"mode": "hybrid"}), 200, &made)
@@ -113,7 +114,7 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 	var list spec.SavedSearchList
 	s.decode(s.send("GET", savedPath, nil), 200, &list)
 	if len(list.SavedSearches) != 1 {
-		t.Errorf("%d are kept", len(list.SavedSearches))
+		t.Errorf("%d are stored", len(list.SavedSearches))
 	}
 	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
@@ -158,7 +159,7 @@ func TestSavedSearches_ListMatches(t *testing.T) {
 	s.refused(s.send("GET", path+"/matches", nil, "Authorization", "Bearer "+token), 404, "saved_search_not_found")
 }
 
-// A feed is read without a login by who has its address, until that is revoked.
+// A feed URL contains its secret: it needs no login until it is revoked.
 func TestFeed_IsReadBySecretURL(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -178,12 +179,12 @@ func TestFeed_IsReadBySecretURL(t *testing.T) {
 		require.Len(t, read.Items, 2, "%s %v %s", a.Status, err, a.body)
 		require.Equal(t, "https://baomai.example/vang", read.Items[0].Link, "%s %v %s", a.Status, err, a.body)
 		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
-			t.Errorf("read again: %s", again.Status)
+			t.Errorf("second read: %s", again.Status)
 		}
 	}
 	token := feeds.Rss[strings.Index(feeds.Rss, "token=")+6:]
 	if strings.Contains(s.log.String(), token) || s.Count("select count(*) from saved_searches where encode(feed_hash, 'escape') like '%' || $1 || '%'", token) != 0 {
-		t.Error("the token is kept or logged")
+		t.Error("the token is stored or logged in plain text")
 	}
 	s.refused(s.send("GET", local(feeds.Rss)+"x", nil, "Authorization", ""), 404, "feed_not_found")
 	s.refused(s.send("GET", strings.Replace(local(feeds.Rss), made.Id.String(), "0192f1a0-7c00-7000-8000-000000000001", 1), nil, "Authorization", ""), 404, "feed_not_found")
@@ -210,7 +211,7 @@ func TestSearch_ReturnsRetryAfterWhenBusy(t *testing.T) {
 	s.Must(err)
 	a := s.send("GET", searchPath+"?q=gia+vang", nil)
 	if s.refused(a, 503, "search_busy"); a.Header.Get("Retry-After") != "2" {
-		t.Errorf("to come again after %q", a.Header.Get("Retry-After"))
+		t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
 	}
 	s.Must(tx.Rollback(t.Context()))
 	var found spec.SearchResponse

@@ -68,8 +68,8 @@ func TestSeeds_CreateUpdateDelete(t *testing.T) {
 	s.refused(s.send("GET", path, nil), 404, "seed_not_found")
 }
 
-// Addresses of names are checked when they are dialed. Obviously private addresses
-// are rejected when the seed is created.
+// Addresses of host names are checked at connection time. Literal private addresses are
+// rejected when the seed is created.
 func TestCreateSeed_RejectsPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -149,7 +149,7 @@ func TestDomain_Commands(t *testing.T) {
 	s.Must(err)
 	s.refused(s.send("POST", path+"/pause", nil), 409, "shared_domain")
 	s.refused(s.send("DELETE", path+"/frontier", nil), 409, "shared_domain")
-	// The database decides; commands succeed while Temporal is down.
+	// Commands are stored in the database, so they succeed while Temporal is down.
 	s.temporal.down = fmt.Errorf("away")
 	s.decode(s.send("POST", path+"/resume", nil), 200, &d)
 }

@@ -15,7 +15,7 @@ import (
 
 const morningNews = "Bản tin sáng: Hà Nội có mưa rào 🌧"
 
-// daily is a right request for a series at seven in the morning in Việt Nam.
+// daily is a valid request for a series at 07:00 in Vietnam.
 func daily(more ...object) object {
 	o := object{"rule": "FREQ=DAILY", "starts": "2026-01-05T07:00", "template": object{"content": morningNews, "language": "vi"}}
 	if year := time.Now().Year(); year > 2026 {
@@ -74,7 +74,7 @@ func TestSeries_CreatesPosts(t *testing.T) {
 	}
 	again := s.send("POST", "/api/v1/series", daily(), "Idempotency-Key", "sáng")
 	if s.series(again, 201).Id != one.Id || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the repetition made %s", again.body)
+		t.Errorf("repeated: got %s", again.body)
 	}
 	var all sync.WaitGroup
 	for range 4 {
@@ -86,14 +86,14 @@ func TestSeries_CreatesPosts(t *testing.T) {
 	}
 	all.Wait()
 	if n := s.Count("select count(*) from scheduled_posts"); n != 35 {
-		t.Errorf("%d posts after looking again", n)
+		t.Errorf("%d posts after the second pass", n)
 	}
 	if read := s.series(s.send("GET", path, nil), 200); read.Version != 1 {
 		t.Errorf("read %+v", read)
 	}
 	list := s.occurrences(one.Id)
 	if len(list.Occurrences) != 40 || list.Occurrences[0].State != "scheduled" || *list.Occurrences[0].PostId != posts[0].Id || list.Occurrences[39].State != "planned" {
-		t.Errorf("ahead are %+v", list)
+		t.Errorf("upcoming: %+v", list)
 	}
 	var page spec.SeriesPage
 	s.decode(s.send("GET", "/api/v1/series?status=active&limit=1", nil), 200, &page)
@@ -141,14 +141,15 @@ func TestSeries_EditKeepsEditedPosts(t *testing.T) {
 			want = "Chào buổi sáng"
 		}
 		if p.Id != posts[i].Id || p.Content != want {
-			t.Errorf("post %d says %q, want %q", i, p.Content, want)
+			t.Errorf("post %d: got %q, want %q", i, p.Content, want)
 		}
 	}
 	if p := now[0]; p.DropIfLateMinutes == nil || *p.DropIfLateMinutes != 10 || p.Version != 2 {
 		t.Errorf("the first post is %+v", p)
 	}
 
-	// Another time of day cancels the posts that nobody edited and creates them again.
+	// Another time of day cancels the posts that were not edited individually, and
+	// creates them again.
 	s.series(s.send("PATCH", path, object{"starts": edited.Starts[:10] + "T08:30"}), 200)
 	scheduled := s.postsOf(one.Id, "scheduled")
 	halfPast := 0
@@ -162,10 +163,10 @@ func TestSeries_EditKeepsEditedPosts(t *testing.T) {
 	if halfPast < 34 || len(scheduled) != halfPast+1 {
 		t.Errorf("%d of %d posts are at half past eight", halfPast, len(scheduled))
 	}
-	// And back again: what the series took back itself may return.
+	// After changing it back, posts that the series canceled are restored.
 	s.series(s.send("PATCH", path, object{"starts": edited.Starts}), 200)
 	if back := s.postsOf(one.Id, "scheduled"); len(back) < 33 || !strings.HasSuffix(*back[0].Occurrence, "T07:00:00") {
-		t.Errorf("%d posts are back", len(back))
+		t.Errorf("%d posts are restored", len(back))
 	}
 }
 
@@ -180,7 +181,7 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 	s.post(s.send("PATCH", "/api/v1/posts/"+posts[4].Id.String(), object{"content": "Edited, and skipped all the same"}), 200)
 	for _, occurrence := range []string{made, later} {
 		if got := s.series(s.send("POST", path+"/skip", object{"occurrence": occurrence}), 200); !slices.Contains(got.Skipped, occurrence) {
-			t.Errorf("skipped are %v", got.Skipped)
+			t.Errorf("skipped: %v", got.Skipped)
 		}
 	}
 	if p := s.post(s.send("GET", "/api/v1/posts/"+posts[4].Id.String(), nil), 200); p.Status != "canceled" {
@@ -195,7 +196,7 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 	}
 	s.series(s.send("POST", path+"/unskip", object{"occurrence": made[:16]}), 200)
 	if again := s.postsOf(one.Id, "scheduled"); len(again) != 35 || *again[4].Occurrence != made || again[4].Content != morningNews {
-		t.Errorf("%d posts after taking it back", len(again))
+		t.Errorf("%d posts after undoing it", len(again))
 	}
 	for occurrence, code := range map[string]string{"2026-01-05T07:01": "unknown", "tomorrow": "invalid", daily()["starts"].(string): "in_the_past"} {
 		a := s.send("POST", path+"/skip", object{"occurrence": occurrence})
@@ -219,7 +220,7 @@ func TestSeries_PauseAndEnd(t *testing.T) {
 	posts := s.postsOf(one.Id, "scheduled")
 	s.post(s.send("PATCH", "/api/v1/posts/"+posts[0].Id.String(), object{"content": "Of its own"}), 200)
 	if got := s.series(s.send("POST", path+"/pause", nil), 200); got.Status != "paused" {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("got %s", got.Status)
 	}
 	if left := s.postsOf(one.Id, "scheduled"); len(left) != 1 || left[0].Id != posts[0].Id {
 		t.Errorf("%d posts are left", len(left))
@@ -229,7 +230,7 @@ func TestSeries_PauseAndEnd(t *testing.T) {
 		t.Errorf("resumed: %+v", got)
 	}
 	if back := s.postsOf(one.Id, "scheduled"); len(back) != 35 || back[0].Id != posts[0].Id {
-		t.Errorf("%d posts are back", len(back))
+		t.Errorf("%d posts are restored", len(back))
 	}
 	if got := s.series(s.send("DELETE", path, nil), 200); got.Status != "ended" || len(s.postsOf(one.Id, "scheduled")) != 35 {
 		t.Errorf("ended: %+v", got)
@@ -273,13 +274,13 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
 	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") || got.LastErrorAt == nil {
-		t.Errorf("in trouble: %+v", got)
+		t.Errorf("with problems: %+v", got)
 	}
 	drafts := s.postsOf(one.Id, "draft")
 	if len(drafts) != 35 || len(drafts[0].Targets) != 1 || drafts[0].ScheduledTime == nil {
 		t.Fatalf("%d drafts", len(drafts))
 	}
-	// One whose time passes is missed.
+	// An occurrence whose time passes is missed.
 	s.Exec("update scheduled_posts set occurrence = to_char(now() at time zone 'Asia/Ho_Chi_Minh' - interval '1 day', 'YYYY-MM-DD') || 'T07:00:00', scheduled_time = now() - interval '1 day' where post_id = $1", drafts[34].Id)
 	s.Exec("update series set checked_until = now() - interval '2 days'")
 	if got := look(); len(got.Missed) != 2 {
@@ -287,7 +288,7 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 	}
 	s.Exec("update accounts set status = 'connected'")
 	if got := look(); got.LastError != nil {
-		t.Errorf("the trouble is over: %+v", *got.LastError)
+		t.Errorf("after the fix: %+v", *got.LastError)
 	}
 	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 {
 		t.Errorf("%d posts are scheduled", len(posts))
@@ -337,7 +338,7 @@ func TestSeries_EndsWithItsLastOccurrence(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
-	// The second and last occurrence is an hour ahead.
+	// The second and last occurrence is in an hour.
 	starts := time.Now().Add(time.Hour).AddDate(0, 0, -1).UTC().Format("2006-01-02T15:04:05")
 	one := s.series(s.send("POST", "/api/v1/series", daily(object{"rule": "FREQ=DAILY;COUNT=2", "starts": starts, "time_zone": "UTC"})), 201)
 	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 1 || one.Status != "active" {
@@ -348,6 +349,6 @@ func TestSeries_EndsWithItsLastOccurrence(t *testing.T) {
 	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 	s.Must(err)
 	if got := s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200); got.Status != "ended" {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("got %s", got.Status)
 	}
 }

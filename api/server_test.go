@@ -22,6 +22,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/shortlink"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/pagestore"
@@ -33,6 +34,7 @@ import (
 	"dateline/internal/ops/archive"
 	"dateline/internal/ops/status"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/linkcard"
 	"dateline/internal/publishing/post"
 	"dateline/internal/testing/enginetest"
@@ -53,8 +55,8 @@ func TestMain(m *testing.M) {
 
 const maxBody = 256 << 10
 
-// server is the API over HTTP, real but for Temporal, and a client that holds
-// every answer against openapi.yaml.
+// server is the API over HTTP with a fake Temporal, and a client that validates every
+// response against openapi.yaml.
 type server struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
@@ -66,7 +68,7 @@ type server struct {
 	answers  *answers
 }
 
-// temporal counts the signals per post, or is down.
+// temporal counts the signals per post, or fails.
 type temporal struct {
 	mu       sync.Mutex
 	signaled map[uuid.UUID]int
@@ -97,7 +99,7 @@ func (w *temporal) fail(err error) {
 	w.down = err
 }
 
-// silence has it take questions and answer none.
+// silence makes it accept requests and never respond.
 func (w *temporal) silence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +117,7 @@ func (w *temporal) ping(ctx context.Context) error {
 	return down
 }
 
-// queues has seven steps waiting.
+// queues reports seven pending steps.
 func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,9 +149,9 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	n.Must(err)
 	c := n.CountViews(log)
 	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
-		Views:    &api.Views{Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Views:    &api.Views{SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store), Subscriptions: subscriptions(n.Store), UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
@@ -192,7 +194,7 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 	return w.down
 }
 
-// archives has exports written, as the worker does.
+// archives writes exports like the worker.
 func (s *server) archives() *archive.Archives {
 	return &archive.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
 }
@@ -224,14 +226,14 @@ func start(t *testing.T, change ...func(*api.Server)) *server {
 	return s
 }
 
-// answer is what came back.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// send makes a request with the owner's token. body is JSON text, a reader, or
-// anything to be encoded as JSON.
+// send makes a request with the owner's token. body is JSON text, a reader, or a value
+// to encode as JSON.
 func (s *server) send(method, path string, body any, headers ...string) answer {
 	s.t.Helper()
 	var reader io.Reader
@@ -285,7 +287,7 @@ func (s *server) post(a answer, status int) (p spec.Post) {
 	return p
 }
 
-// refused checks an error's status, code and the fields that it names.
+// refused checks an error's status, code and fields.
 func (s *server) refused(a answer, status int, code string, fields ...string) {
 	s.t.Helper()
 	var p spec.Problem
@@ -311,7 +313,7 @@ func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Na
 // object is a JSON object.
 type object map[string]any
 
-// hello is a right request to schedule a post.
+// hello is a valid request to schedule a post.
 func hello(more ...object) object {
 	o := object{"content": "Hello", "scheduled_time": in(time.Hour)}
 	for _, m := range more {

@@ -14,8 +14,8 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// openStream opens a stream as somebody, and gives the data of the event that
-// closes it: "" when it ends without one.
+// openStream opens a stream with some headers and returns the data of the event that
+// closes it, or "" when it ends without one.
 func (s *server) openStream(path string, headers ...string) <-chan string {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
@@ -58,7 +58,8 @@ func (s *server) wantClosed(name string, closed <-chan string, within time.Durat
 	}
 }
 
-// Notices alone have to do here: the check by time comes later than the test waits.
+// Only notices can close the streams in time here: the next poll is later than the
+// test's timeout.
 func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = time.Hour })
@@ -73,7 +74,7 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 		first, second := s.openStream(path, as(token)...), s.openStream(path, as(active)...)
 		third := s.openStream(path, as(s.TokenOf(removed))...)
 		fourth := s.openStream(path, s.browserOf(removed.UserID)...)
-		time.Sleep(200 * time.Millisecond) // until the process listens
+		time.Sleep(200 * time.Millisecond) // until the process subscribes
 		who, _, err := s.Store.Bearer(t.Context(), workspace.HashToken(token))
 		s.Must(err)
 		s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
@@ -93,7 +94,7 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/logout", nil)
 	s.Must(err)
 	r.Header.Set("Cookie", browser[3])
-	answer, err := http.DefaultTransport.RoundTrip(r) // it answers with a page
+	answer, err := http.DefaultTransport.RoundTrip(r) // it responds with a page
 	s.Must(err)
 	s.Must(answer.Body.Close())
 	if answer.StatusCode >= 400 {
@@ -126,7 +127,7 @@ func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	}
 }
 
-// refusesStream fails where a stream is opened, instead of reading it.
+// refusesStream checks that a stream is refused before it opens.
 func (s *server) refusesStream(status int, code, token string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
@@ -158,5 +159,5 @@ func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
 	s.Must(err)
 	s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
 	s.wantClosed("the third", first, 12*time.Second, "token_revoked")
-	s.openStream(allEvents, as(s.Member(workspace.Viewer))...) // there is room again
+	s.openStream(allEvents, as(s.Member(workspace.Viewer))...) // a slot is free again
 }

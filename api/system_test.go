@@ -121,7 +121,8 @@ func TestSystem_ReportsDownEngines(t *testing.T) {
 	}
 }
 
-// An engine that accepts a connection and never responds does not use up the time of the others.
+// An engine that accepts a connection and never responds does not use up the time of
+// the others.
 func TestSystem_ToleratesUnresponsiveEngine(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -135,7 +136,7 @@ func TestSystem_ToleratesUnresponsiveEngine(t *testing.T) {
 	}
 }
 
-// A record of readers' counts that cannot be read is an alert until it is gone.
+// An unreadable record of counts raises an alert until it is removed.
 func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
 	t.Parallel()
 	s := start(t)

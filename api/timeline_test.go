@@ -51,7 +51,7 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 		{"status", "Published on all accounts.", false},
 	} {
 		e := got.Entries[i]
-		// At midnight the plan lies on another day than its event.
+		// Around midnight, the planned date differs from the event's.
 		text := strings.ReplaceAll(e.Text, "planned for "+due, "planned for "+planned)
 		if e.Type != want.kind || text != want.text || e.Data == nil || e.Actor == "" {
 			t.Errorf("%d: %+v, want %s", i, e, want.text)

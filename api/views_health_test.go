@@ -18,14 +18,14 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// fakeViewsStore is the store, where a workspace has the site of its links only.
+// fakeViewsStore is the store with the site of the links as the workspace's only site.
 type fakeViewsStore struct{ *postgres.Store }
 
 func (fakeViewsStore) CountedSites(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{workspace}, nil
 }
 
-// flush brings to the database what was counted.
+// flush moves counts to the database.
 func (s *server) flush() {
 	s.t.Helper()
 	k := &flush.Flusher{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}

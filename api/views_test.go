@@ -20,10 +20,11 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/testing/enginetest"
 )
 
-// hit counts a view as a reader's browser sends it.
+// hit counts a view like a reader's browser.
 func (s *server) hit(key, page, reader string) {
 	s.t.Helper()
 	a := s.send("POST", "/v1/view", object{"site": key, "page": page, "user": reader}, "Authorization", "",
@@ -102,7 +103,7 @@ func TestSites_CRUD(t *testing.T) {
 	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request", "max_id")
 }
 
-// What was counted can be read at once, in every form.
+// Counts are available immediately, in every form.
 func TestViews_Endpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -162,7 +163,7 @@ func TestViews_Endpoints(t *testing.T) {
 	s.refused(s.send("GET", base+"/pages/stats?page=%00", nil), 422, "invalid_request", "page")
 }
 
-// What is below /v1 is metered, under the few names that it has.
+// Routes below /v1 are counted under a fixed set of names.
 func TestIngest_IsMetered(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -170,12 +171,12 @@ func TestIngest_IsMetered(t *testing.T) {
 	met := &meter{}
 	c := s.CountViews(io.Discard)
 	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Views: &api.Views{SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store), Subscriptions: subscriptions(s.Store), UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
 	h, err := metered.Handler()
 	s.Must(err)
-	ask(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view", strings.NewReader(`{"site":"`+w.WriteKey+`","page":"/a"}`)))
-	ask(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/made-up-by-a-client", http.NoBody))
+	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view", strings.NewReader(`{"site":"`+w.WriteKey+`","page":"/a"}`)))
+	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/made-up-by-a-client", http.NoBody))
 	if got := strings.Join(met.seen, ", "); got != "POST /v1/view 202, GET none 404" {
 		t.Errorf("metered are %s", got)
 	}
@@ -187,7 +188,7 @@ func (m *meter) Answered(_ context.Context, method, route, status string, _ time
 	m.seen = append(m.seen, method+" "+route+" "+status)
 }
 
-// Short links' clicks are counted under the workspace, and belong to the post.
+// Clicks on short links are counted under the workspace and belong to the post.
 func TestPostStats_CountsClicks(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -205,7 +206,7 @@ func TestPostStats_CountsClicks(t *testing.T) {
 	}
 }
 
-// A ranking is read at most once in 30 seconds.
+// Rankings are cached for 30 seconds.
 func TestTrending_IsCached(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -246,7 +247,7 @@ func TestTrending_IsCached(t *testing.T) {
 	}
 }
 
-// A stream shows a view soon after it was counted.
+// A stream shows a view soon after it is counted.
 func TestLiveViews_StreamsChanges(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -284,7 +285,7 @@ func TestLiveViews_StreamsChanges(t *testing.T) {
 	}
 }
 
-// "Being read now" is about the last minutes, not about all that was ever read.
+// "Reading now" shows the last minutes, not all views.
 func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -322,7 +323,7 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	}
 }
 
-// If counting is disabled, its routes don't exist.
+// If counting is disabled, its routes do not exist.
 func TestViews_Disabled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -333,13 +334,13 @@ func TestViews_Disabled(t *testing.T) {
 	for path, method := range map[string]string{"/v1/view": "POST", "/v1/d.js": "GET", "/api/v1/sites": "GET", "/api/v1/trending": "GET", "/api/v1/posts/" + uuid.NewString() + "/stats": "GET"} {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+s.Token)
-		if got := ask(t, h, r); got != http.StatusNotFound && got != http.StatusMethodNotAllowed {
+		if got := serve(t, h, r); got != http.StatusNotFound && got != http.StatusMethodNotAllowed {
 			t.Errorf("%s %s: %d", method, path, got)
 		}
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/workspace", http.NoBody)
 	r.Header.Set("Authorization", "Bearer "+s.Token)
-	if got := ask(t, h, r); got != http.StatusOK {
+	if got := serve(t, h, r); got != http.StatusOK {
 		t.Errorf("another route: got %d", got)
 	}
 }

@@ -50,7 +50,7 @@ func TestWebhooks_ShowTheSecretOnce(t *testing.T) {
 		t.Error("the secret was not rotated")
 	}
 	if n := s.Count("select count(*) from webhook_secrets where position(convert_to($1, 'UTF8') in secret) > 0", rotated.Secret); n != 0 {
-		t.Error("the secret is stored in the open")
+		t.Error("the secret is stored in plain text")
 	}
 }
 
@@ -129,17 +129,17 @@ func TestWebhooks_ListAndRedeliver(t *testing.T) {
 	var dead spec.WebhookDeliveryPage
 	s.decode(s.send("GET", path+"/deliveries?status=dead", nil), 200, &dead)
 	if len(dead.Deliveries) != 2 || dead.Deliveries[0].Attempts != 10 || *dead.Deliveries[0].ResponseStatus != 500 || dead.Deliveries[0].NextAttemptAt != nil {
-		t.Errorf("dead are %+v", dead)
+		t.Errorf("dead deliveries: %+v", dead)
 	}
 	var again spec.WebhookDelivery
 	s.decode(s.send("POST", path+"/deliveries/"+made[1].Id.String()+"/redeliver", nil), 202, &again)
 	if again.Status != "pending" || again.NextAttemptAt == nil || again.Attempts != 10 {
-		t.Errorf("sent again: %+v", again)
+		t.Errorf("redelivered: %+v", again)
 	}
 	var count struct{ Redelivered int }
 	s.decode(s.send("POST", path+"/redeliver-dead", nil), 202, &count)
 	if count.Redelivered != 1 {
-		t.Errorf("%d dead ones are sent again", count.Redelivered)
+		t.Errorf("%d dead deliveries are redelivered", count.Redelivered)
 	}
 	s.refused(s.send("POST", path+"/deliveries/"+uuid.NewString()+"/redeliver", nil), 404, "delivery_not_found")
 	s.refused(s.send("GET", path+"/deliveries?status=lost", nil), 400, "invalid_request", "status")
@@ -158,7 +158,7 @@ func TestWebhooks_RequirePublicHTTPS(t *testing.T) {
 			t.Errorf("%s: %s", address, a.body)
 		}
 	}
-	s.webhook(object{"url": "http://127.0.0.1:4000/hook"}) // the operator trusts it here
+	s.webhook(object{"url": "http://127.0.0.1:4000/hook"}) // the operator allows this private address
 	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/", "types": []string{"post.burnt"}}), 400, "invalid_request", "types[0]")
 	for range 19 {
 		s.webhook()

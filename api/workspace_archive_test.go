@@ -15,7 +15,7 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// emptyArchive is an export of nothing.
+// emptyArchive is an export without content.
 func emptyArchive(x *things) string {
 	x.s.t.Helper()
 	var out bytes.Buffer
@@ -31,7 +31,7 @@ func emptyArchive(x *things) string {
 	return out.String()
 }
 
-// export asks for an export.
+// export requests an export.
 func (s *server) export(path string) (e spec.WorkspaceExport) {
 	s.t.Helper()
 	status, method := http.StatusOK, "GET"
@@ -50,7 +50,7 @@ func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 	e := s.export("")
 	at := "/" + e.Id.String()
 	if again := s.export(""); again.Id != e.Id || e.Status != "pending" || e.Url != nil {
-		t.Errorf("while one waits another one is made: %+v, %+v", e, again)
+		t.Errorf("a second request started another export: %+v, %+v", e, again)
 	}
 	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_pending")
 	_, err := s.archives().Write(t.Context(), e.Id)
@@ -72,7 +72,7 @@ func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 	body, err := io.ReadAll(linked.Body)
 	s.Must(errors.Join(err, linked.Body.Close()))
 	if !bytes.Equal(body, raw) {
-		t.Errorf("the address leads to %d bytes, the API to %d", len(body), len(raw))
+		t.Errorf("the URL has %d bytes, the API %d", len(body), len(raw))
 	}
 	w, owner, token := s.Found("Elsewhere")
 	_ = owner
@@ -85,24 +85,24 @@ func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	if n := s.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", w.ID); n != 1 {
-		t.Errorf("%d drafts came in", n)
+		t.Errorf("%d drafts were imported", n)
 	}
 	var log struct {
 		Entries []struct{ Action string }
 	}
 	s.decode(s.send("GET", "/api/v1/audit", nil, "Authorization", "Bearer "+token), http.StatusOK, &log)
 	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_started" {
-		t.Errorf("the import is noted as %+v", log.Entries)
+		t.Errorf("the import's audit entry: %+v", log.Entries)
 	}
 	s.decode(s.send("GET", "/api/v1/audit?action=workspace.exported", nil), http.StatusOK, &log)
 	if len(log.Entries) != 1 {
-		t.Errorf("the export is noted as %+v", log.Entries)
+		t.Errorf("the export's audit entry: %+v", log.Entries)
 	}
 	s.refused(s.send("POST", "/api/v1/workspace/import", "no archive", "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), 422, "invalid_request", "body")
 }
 
-// An expired archive is deleted, and its export has the status expired. An export
-// that cannot start fails, and the next one starts again.
+// An expired archive is deleted, and its export has the status expired. An export that
+// cannot start fails; the next one starts normally.
 func TestWorkspaceArchive_FailureAbortsTheConnection(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -123,7 +123,8 @@ func TestWorkspaceArchive_FailureAbortsTheConnection(t *testing.T) {
 	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Error == nil {
 		t.Errorf("%+v", all.Exports)
 	}
-	// Whose archive is lost, as after a restore, has none either.
+	// An export whose archive is missing, for example after a restore, has no download
+	// either.
 	e = s.export("")
 	job, err := s.archives().Write(t.Context(), e.Id)
 	s.Must(err)

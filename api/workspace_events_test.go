@@ -21,7 +21,7 @@ import (
 
 const allEvents = "/api/v1/events"
 
-// body is what an event of the workspace says.
+// body is the data of a workspace event.
 type body struct {
 	Type      string    `json:"type"`
 	PostID    uuid.UUID `json:"post_id"`
@@ -37,7 +37,7 @@ func (s *server) read(e event) (b body) {
 	return b
 }
 
-// begin gives a stream's events behind the id that it begins with.
+// begin returns a stream's events after its initial id.
 func (s *server) begin(ctx context.Context, path, after string) <-chan event {
 	s.t.Helper()
 	events := s.follow(ctx, path, after)
@@ -55,7 +55,7 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	events := s.begin(t.Context(), allEvents, "")
 	p := s.Schedule()
 	if e := next(t, events); e.kind != post.EventCreated || s.read(e).PostID != p.ID || s.read(e).Actor != s.Owner.Actor() {
-		t.Errorf("first comes %+v", e)
+		t.Errorf("first event: %+v", e)
 	}
 	c := s.Claim(p)
 	s.Bus.Changed(t.Context(), p.ID)
@@ -67,9 +67,9 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 		}
 	}
 	if e := next(t, events); e.kind != post.EventStatus {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
-	// Many activities find at once that a token is no good.
+	// Several activities find out at once that a token is invalid.
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() { s.Refuse(harbour.ID) })
@@ -77,11 +77,11 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	all.Wait()
 	s.Bus.Announce()
 	if e := next(t, events); e.kind != post.EventNeedsReconnect || s.read(e).AccountID != harbour.ID || s.read(e).PostID != uuid.Nil {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+old.ID.String(), nil), 200)
 	if e := next(t, events); e.kind != post.EventCanceled || s.read(e).PostID != old.ID {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestWorkspaceEvents_Filter(t *testing.T) {
 	s.Refuse(second.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+one.ID.String(), nil), 200)
 	if e := next(t, canceled); e.kind != post.EventCanceled || s.read(e).PostID != one.ID {
-		t.Errorf("narrowed to types: %+v", e)
+		t.Errorf("filtered by type: %+v", e)
 	}
 	for _, want := range []string{post.EventCreated, post.EventSending, post.EventFailed, post.EventStatus, post.EventNeedsReconnect} {
 		e := next(t, ofSecond)
@@ -123,7 +123,7 @@ func TestWorkspaceEvents_AreIsolated(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 	if a := s.send("GET", allEvents, nil, "Authorization", "Bearer "+token+"x"); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a wrong token is answered with %s", a.Status)
+		t.Errorf("wrong token: got %s", a.Status)
 	}
 }
 
@@ -142,8 +142,8 @@ func TestWorkspaceEvents_RejectInvalidParameters(t *testing.T) {
 	}
 }
 
-// Ids are given out before a transaction commits. A stream that goes by them
-// alone would step over the first event here, which commits last.
+// Ids are assigned before transactions commit. A stream ordered by id alone would skip
+// the first event, which commits last.
 func TestWorkspaceEvents_WaitForLongTransactions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -182,8 +182,8 @@ func (s *server) transaction() pgx.Tx {
 	return tx
 }
 
-// Many write at once and commit in another order than they began, while a
-// reader leaves and comes back.
+// Concurrent writers commit in another order than they began, while a reader
+// disconnects and resumes.
 func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -239,23 +239,23 @@ func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 	for w := range writers {
 		for n := range each - 1 {
 			if slices.Index(seen, fmt.Sprintf("w%d-%d", w, n)) > slices.Index(seen, fmt.Sprintf("w%d-%d", w, n+1)) {
-				t.Errorf("writer %d's events %d and %d came in the wrong order", w, n, n+1)
+				t.Errorf("writer %d's events %d and %d are in the wrong order", w, n, n+1)
 			}
 		}
 	}
 }
 
-// The database is moved to a server that has run fewer transactions.
+// The database moves to a server that has executed fewer transactions.
 func TestWorkspaceEvents_ResumeAfterARestore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")
 	if restored, err := s.Store.AlignCursor(t.Context()); !restored || err != nil {
-		t.Fatalf("not noticed: %v", err)
+		t.Fatalf("not detected: %v", err)
 	}
 	if restored, err := s.Store.AlignCursor(t.Context()); restored || err != nil {
-		t.Errorf("noticed twice: %v", err)
+		t.Errorf("detected twice: %v", err)
 	}
 	events := s.begin(t.Context(), allEvents, "9000000000-1")
 	s.Exec("insert into post_events (workspace_id, type, actor) values ($1, 'late', 'dateline')", s.Workspace.ID)

@@ -32,7 +32,7 @@ func (d *dateline) number(sql string) (n int) {
 	return n
 }
 
-// counted is a page that was read.
+// counted is a page with readers.
 type counted struct {
 	d     *dateline
 	path  string
@@ -52,7 +52,7 @@ func (d *dateline) readerCounts() counted {
 	return c
 }
 
-// site makes one whose readers are counted, and gives its id and key.
+// site creates a site that counts readers and returns its id and key.
 func (d *dateline) site(name string) (id, key string) {
 	d.t.Helper()
 	var made struct {
@@ -62,12 +62,12 @@ func (d *dateline) site(name string) (id, key string) {
 		} `json:"site"`
 	}
 	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": name}, &made); status != http.StatusCreated {
-		d.t.Fatalf("making a site: %d", status)
+		d.t.Fatalf("creating a site: %d", status)
 	}
 	return made.Site.ID, made.Key
 }
 
-// hits sends views of so many readers, as a server does.
+// hits sends views of so many readers, from a server.
 func (d *dateline) hits(key, page string, reader, n int) error {
 	var hits []map[string]any
 	for i := range n {
@@ -114,7 +114,7 @@ func (c counted) read() (views int, said json.RawMessage) {
 	return stats.Pages[0].Views, said
 }
 
-// wait waits until so many views are shown, and says what is shown else.
+// wait waits until the API shows so many views.
 func (c counted) wait(within time.Duration) {
 	c.d.t.Helper()
 	var said json.RawMessage
@@ -124,10 +124,10 @@ func (c counted) wait(within time.Duration) {
 			return
 		}
 	}
-	c.d.t.Errorf("%d views are not shown after %s, but %s", c.views, within, said)
+	c.d.t.Errorf("the API shows no %d views after %s, but %s", c.views, within, said)
 }
 
-// settled waits until what was counted is in the database.
+// settled waits until the counts are in the database.
 func (c counted) settled() {
 	c.d.t.Helper()
 	c.wait(20 * time.Second)
@@ -136,7 +136,7 @@ func (c counted) settled() {
 	})
 }
 
-// same looks whether readers are counted as before.
+// same checks that the readers' counts are unchanged.
 func (c counted) same() {
 	c.d.t.Helper()
 	c.wait(120 * time.Second)
@@ -152,7 +152,7 @@ type crawled struct {
 func (d *dateline) crawl(home string) crawled {
 	d.t.Helper()
 	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": home + "/", "min_interval_seconds": 60}, nil); status != http.StatusCreated {
-		d.t.Fatalf("making a seed: %d", status)
+		d.t.Fatalf("creating a seed: %d", status)
 	}
 	c := crawled{d: d}
 	e2etest.Eventually(d.t, 150*time.Second, "the article to be stored", func() bool {
@@ -176,7 +176,7 @@ func (d *dateline) domain() (name string, stored int) {
 	return all.Domains[0].Domain, all.Domains[0].Stored
 }
 
-// same looks whether the pages are there, bytes included.
+// same checks that the pages are still there, including their bytes.
 func (c crawled) same() {
 	c.d.t.Helper()
 	if _, stored := c.d.domain(); stored < c.stored {

@@ -13,8 +13,8 @@ import (
 	"dateline/workflows"
 )
 
-// TestPublish_ThreadsAndDeadLetters tells what an editor goes through when a network
-// makes trouble: a torn thread, a post that is refused, a token that expired.
+// TestPublish_ThreadsAndDeadLetters covers what an editor does when a network fails: an
+// incomplete thread, a refused post, an expired token.
 func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -46,7 +46,7 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 			for _, q := range n.Posts() {
 				if q.Text == text {
 					if q.ReplyTo != before {
-						t.Errorf("%q answers %q, want %q", text, q.ReplyTo, before)
+						t.Errorf("%q replies to %q, want %q", text, q.ReplyTo, before)
 					}
 					before = q.ID
 				}
@@ -54,7 +54,7 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 		}
 	})
 
-	t.Run("a refused post waits, and an operator's signal sends it again", func(t *testing.T) {
+	t.Run("a refused post is parked, and an operator's signal retries it", func(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Body: `{"error":"Validation failed: no"}`})
 		p := d.schedule("refused at first", 3*time.Second, to)
@@ -84,13 +84,13 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 		}
 	})
 
-	t.Run("what failed for want of access returns when the account is connected again", func(t *testing.T) {
+	t.Run("posts that failed because of an expired token are retried when the account is reconnected", func(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.TokenExpired, Count: 1})
 		p := d.schedule("after reconnecting", 3*time.Second, to)
 		d.awaitStatus(p.ID, "failed", 90*time.Second)
 		if n.copies("after reconnecting") != 0 {
-			t.Fatal("it is out already")
+			t.Fatal("already published")
 		}
 		d.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": n.URL(), "access_token": n.tokens["desk"]}, nil)
 		d.awaitStatus(p.ID, "posted", 90*time.Second)
@@ -99,7 +99,7 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 		}
 	})
 
-	t.Run("dead letters that nobody wants are discarded together, and stay unpublished", func(t *testing.T) {
+	t.Run("dead letters are discarded in bulk and stay unpublished", func(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Count: 2, Body: `{"error":"Validation failed: no"}`})
 		a, b := d.schedule("unwanted a", 3*time.Second, to), d.schedule("unwanted b", 3*time.Second, to)

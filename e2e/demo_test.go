@@ -10,8 +10,8 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// The demo's own news sites are crawled, and what they publish meanwhile is
-// found; without the demo they are gone, and with their seeds their articles.
+// The demo's news sites are crawled, and new articles are found. Without the demo, its
+// seeds and articles are removed.
 func TestDemo_CrawlsItsSites(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_CRAWL_DELAY=100ms")
@@ -36,9 +36,9 @@ func TestDemo_CrawlsItsSites(t *testing.T) {
 		found := news()
 		return !slices.ContainsFunc(hosts, func(host string) bool { return found[host] < 6 })
 	})
-	// The next visit is a minute later; an editor may ask for one at once.
+	// The next visit is a minute later; an editor can request one immediately.
 	asked := time.Now()
-	e2etest.Eventually(t, 2*time.Minute, "an article that was published meanwhile", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "an article that was published later", func() bool {
 		if time.Since(asked) > 3*time.Second {
 			asked = time.Now()
 			for _, host := range hosts {

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// run carries out a command of the program beside, or instead of, a running one.
+// run runs a command of the program, beside a running installation or without one.
 func (d *dateline) run(args ...string) (said string, err error) {
 	d.t.Helper()
 	path, err := program()
@@ -30,7 +30,7 @@ func (d *dateline) run(args ...string) (said string, err error) {
 	return out.String(), err
 }
 
-// dataDir is where everything is kept.
+// dataDir is the data directory.
 func (d *dateline) dataDir() string {
 	for _, entry := range d.env {
 		if dir, ok := strings.CutPrefix(entry, "DATELINE_DATA_DIR="); ok {
@@ -60,9 +60,9 @@ func newspaper(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestDrill loses everything but a backup and its passphrase, and gets it back:
-// what waits goes out, once; what went out since the backup does not go out
-// again; readers, pages, files and accounts are there.
+// TestDrill loses everything but a backup and its passphrase, and restores it: pending
+// posts are published once, posts published after the backup are not published again,
+// and readers, pages, files and accounts are there.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"due", "reconcile"} {
@@ -116,7 +116,7 @@ func drill(t *testing.T, hold string) {
 	d.start()
 	d.ready()
 	if d.Token != token {
-		t.Error("the token of before is not in force")
+		t.Error("the previous token is not valid")
 	}
 	if hold == "due" {
 		p := d.awaitUncertain(between.ID)
@@ -127,7 +127,7 @@ func drill(t *testing.T, hold string) {
 			}
 		}
 		if status := d.call(http.MethodPost, "/api/v1/posts/"+between.ID+"/targets/"+p.Targets[0].ID+"/confirm", map[string]string{"url": url}, nil); status != http.StatusOK {
-			t.Errorf("confirming what is out: %d", status)
+			t.Errorf("confirming the published post: %d", status)
 		}
 	}
 	d.awaitStatus(between.ID, "posted", 120*time.Second)
@@ -152,7 +152,7 @@ func drill(t *testing.T, hold string) {
 	}
 }
 
-// awaitUncertain waits for a post that a person has to decide on.
+// awaitUncertain waits until a post needs a decision.
 func (d *dateline) awaitUncertain(id string) (p struct {
 	Targets []struct{ ID, Status string } `json:"targets"`
 }) {

@@ -1,5 +1,5 @@
-// Package e2e starts the real program with its embedded engines, speaks HTTP
-// to it as a user would, and counts what the network received.
+// Package e2e starts the real program with its embedded engines, sends it HTTP requests
+// like a user, and counts what the network received.
 package e2e
 
 import (
@@ -40,8 +40,8 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// atATime is how many installations run at a time: each mostly waits for the time
-// of a post, and takes 700 MB.
+// atATime is the number of concurrent installations: each mostly waits for the time of
+// a post and takes 700 MB.
 const atATime = 4
 
 func TestMain(m *testing.M) {
@@ -57,11 +57,11 @@ func TestMain(m *testing.M) {
 
 // dateline is one `dateline up` with a data directory that outlives it.
 type dateline struct {
-	metrics  string // where they are served
+	metrics  string // address of /metrics
 	t        testing.TB
 	env      []string
 	cmd      *exec.Cmd
-	ended    chan struct{} // closed when the process is gone
+	ended    chan struct{} // closed when the process has ended
 	err      error         // how it ended
 	log      *e2etest.Buffer
 	API      string
@@ -109,7 +109,7 @@ var (
 	metricsLine = regexp.MustCompile(`Metrics\s+(http://\S+)`)
 )
 
-// start starts the program and waits until it says that it is up and ready.
+// start starts the program and waits until it is ready.
 func (d *dateline) start(args ...string) {
 	d.t.Helper()
 	path, err := program()
@@ -173,7 +173,7 @@ func (d *dateline) await(lines <-chan string) {
 	}()
 }
 
-// ready waits until /readyz says so.
+// ready waits until /readyz returns 200.
 func (d *dateline) ready() {
 	d.t.Helper()
 	e2etest.Eventually(d.t, 60*time.Second, "the program to be ready", func() bool {
@@ -184,7 +184,7 @@ func (d *dateline) ready() {
 // stop ends the program as Ctrl-C does.
 func (d *dateline) stop() { d.end(syscall.SIGINT) }
 
-// kill ends it as a power cut does.
+// kill ends the program as a power failure would.
 func (d *dateline) kill() { d.end(syscall.SIGKILL) }
 
 func (d *dateline) end(signal syscall.Signal) {
@@ -201,12 +201,12 @@ func (d *dateline) end(signal syscall.Signal) {
 	d.cmd = nil
 }
 
-// call sends a request and decodes its answer into out, if that is not nil.
+// call sends a request and decodes its response into out unless it is nil.
 func (d *dateline) call(method, path string, body, out any) int {
 	d.t.Helper()
 	var status int
-	// A 503 says that nothing was done: an engine is away for a moment.
-	e2etest.Eventually(d.t, 90*time.Second, method+" "+path+" to be answered", func() bool {
+	// A 503 means that nothing was done: an engine is unavailable for a moment.
+	e2etest.Eventually(d.t, 90*time.Second, method+" "+path+" to get a response", func() bool {
 		var err error
 		if status, err = d.try(method, path, body, out); err != nil {
 			d.t.Fatalf("%s %s: %v", method, path, err)
@@ -224,7 +224,7 @@ func (d *dateline) try(method, path string, body, out any) (int, error) {
 	return answer.Status, answer.Into(out)
 }
 
-// post is what the tests read of a post.
+// post holds the fields of a post that the tests read.
 type post struct {
 	ID         string    `json:"id"`
 	Status     string    `json:"status"`
@@ -244,7 +244,7 @@ type problem struct {
 	Detail string `json:"detail"`
 }
 
-// schedule makes a post that is due in the time given.
+// schedule creates a post that is due after the given duration.
 func (d *dateline) schedule(text string, in time.Duration, more map[string]any) post {
 	d.t.Helper()
 	body := map[string]any{"content": text, "scheduled_time": time.Now().Add(in).Format(time.RFC3339Nano), "attachments": []string{}}
@@ -265,7 +265,7 @@ func (d *dateline) read(id string) post {
 	return p
 }
 
-// await waits until a post has a state.
+// await waits until a post has a status.
 func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
 	d.t.Helper()
 	var p post
@@ -276,8 +276,8 @@ func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
 	return p
 }
 
-// network is a pretend network outside the program, so that it remembers what
-// it received when the program is killed.
+// network is a fake network outside of the program, so that it survives when the
+// program is killed.
 type network struct {
 	*fake.Server
 	t      testing.TB
@@ -297,11 +297,10 @@ func newNetwork(t testing.TB) *network {
 	return &network{server, t, map[string]string{}}
 }
 
-// host is what the program must be allowed to reach.
+// host is the address that the program must be allowed to reach.
 func (n *network) host() string { return strings.TrimPrefix(n.URL(), "http://") }
 
-// connect makes an account at the network known to the program, and gives its
-// id there.
+// connect connects an account of the fake network to the program and returns its id.
 func (n *network) connect(d *dateline, name string) string {
 	n.t.Helper()
 	account, err := n.AddAccount(name)

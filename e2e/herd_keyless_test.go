@@ -16,15 +16,15 @@ import (
 	platform "dateline/platforms/network"
 )
 
-// keylessLimit is how long after its second every post on a network without keys
-// has an outcome: the program starts, the claims of the dead worker end, and the
+// keylessLimit is the time within which every post on a network without idempotency
+// keys has an outcome: the program starts, the dead worker's claims expire, and
 // listings are read for 81 s before a post counts as absent.
 const keylessLimit = 5 * time.Minute
 
-// TestHerd_SurvivesWithoutIdempotencyKeys kills the program around the second of many posts
-// on networks that know no idempotency keys: X and Facebook, and a server with
-// Mastodon's API that ignores them and rewrites what it lists. Nothing is
-// published twice, and each post is published or waits for a person.
+// TestHerd_SurvivesWithoutIdempotencyKeys kills the program around the second of a
+// burst on networks without idempotency keys: X, Facebook, and a server with Mastodon's
+// API that ignores them and rewrites texts. Nothing is published twice, and each post
+// is published or uncertain.
 func TestHerd_SurvivesWithoutIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	moments := []time.Duration{10 * time.Millisecond}
@@ -44,7 +44,7 @@ func TestHerd_SurvivesWithoutIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// creates are the requests that publish a post at each network.
+// creates lists the requests that publish a post at each network.
 func creates() map[string]fake.Fault {
 	return map[string]fake.Fault{
 		"x":        {Method: http.MethodPost, Path: "/x/2/tweets"},
@@ -116,7 +116,7 @@ func (n *network) inject(f fake.Fault) {
 	}
 }
 
-// connectCentral connects an account of a network that exists once.
+// connectCentral connects an account of a network that has a single server.
 func (n *network) connectCentral(d *dateline, account fake.Account) string {
 	n.t.Helper()
 	person := account
@@ -146,7 +146,7 @@ func (n *network) connectCentral(d *dateline, account fake.Account) string {
 	form.Set("account", made.ID)
 	form.Set("decision", "allow")
 	page.RawQuery = ""
-	res, err := http.PostForm(page.String(), form) // the answer leads to the callback
+	res, err := http.PostForm(page.String(), form) // the response redirects to the callback
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func (n *network) connectCentral(d *dateline, account fake.Account) string {
 	return ""
 }
 
-// wantNoneTwice waits until every post has an outcome. Each is published once,
-// or is uncertain and waits among the dead letters, published at most once.
+// wantNoneTwice waits until every post has an outcome. Each is published once, or is
+// uncertain, in the dead letters and published at most once.
 func (h *herd) wantNoneTwice() {
 	h.t.Helper()
 	e2etest.Eventually(h.t, time.Until(h.at.Add(keylessLimit)), "every post to be posted or uncertain", func() bool { return h.open() == 0 })
@@ -192,13 +192,13 @@ func (h *herd) wantNoneTwice() {
 			seen[f.Path] = f.Seen
 		}
 	}
-	h.t.Logf("%d of %d posts are published, %d wait for a person; requests that publish: %v", published, *survivors, len(uncertain), seen)
+	h.t.Logf("%d of %d posts are published, %d are uncertain; requests that publish: %v", published, *survivors, len(uncertain), seen)
 	if requests := seen["/x/2/tweets"] + seen["/facebook/v25.0/"] + seen["/api/v1/statuses"]; requests < published || requests > *survivors+*survivors/2 {
-		h.t.Errorf("got %d requests that publish, want one for each of %d posts and few more", requests, *survivors)
+		h.t.Errorf("got %d requests that publish, want one for each of %d posts and a few more", requests, *survivors)
 	}
 }
 
-// open counts the posts that are neither out nor waiting for a person.
+// open counts the posts that are neither published nor uncertain.
 func (h *herd) open() (count int) {
 	h.t.Helper()
 	for cursor := ""; ; {
@@ -220,7 +220,7 @@ func (h *herd) open() (count int) {
 	}
 }
 
-// uncertain lists the texts of the posts that wait for a person.
+// uncertain lists the texts of the uncertain posts.
 func (h *herd) uncertain() map[string]bool {
 	h.t.Helper()
 	texts := map[string]bool{}
@@ -244,7 +244,7 @@ func (h *herd) uncertain() map[string]bool {
 	}
 }
 
-// faults are those of the network with what they have seen.
+// faults are those of the network, with their counters.
 func (n *network) faults() []fake.Fault {
 	n.t.Helper()
 	answer, err := e2etest.Ask(n.t.Context(), http.MethodGet, n.URL()+"/__faults", "", nil)

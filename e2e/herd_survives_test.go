@@ -16,14 +16,13 @@ import (
 )
 
 var (
-	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerd_Survives kills things")
+	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerd_Survives kills processes")
 	survivorsLead  = flag.Duration("survivors-lead", 0, "how long before its second that herd is scheduled; 0: as long as it takes to arm it")
-	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute, "how long after its second that herd must be out; `make survive` asks for less")
+	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute, "how long after its second that herd must be published; `make survive` uses a shorter time")
 )
 
-// TestHerd_Survives kills the program, or what it stands on, around the second at
-// which many posts are due. The network tells afterwards how often each was
-// published: once.
+// TestHerd_Survives kills the program or an engine around the second at which many
+// posts are due. Each post must reach the network exactly once.
 func TestHerd_Survives(t *testing.T) {
 	t.Parallel()
 	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
@@ -40,7 +39,7 @@ func TestHerd_Survives(t *testing.T) {
 		{"Postgres just before", -300 * time.Millisecond, engine("postgres")},
 		{"Postgres at the second", 10 * time.Millisecond, engine("postgres")},
 		{"Redis just before", -500 * time.Millisecond, engine("redis-server")},
-		{"what Temporal knows, before", -4 * time.Second, func(d *dateline) { d.kill(); d.wipeTemporal(); d.start(); d.ready() }},
+		{"Temporal's store, before", -4 * time.Second, func(d *dateline) { d.kill(); d.wipeTemporal(); d.start(); d.ready() }},
 	} {
 		t.Run(strings.ReplaceAll(when.what, " ", "_"), func(t *testing.T) {
 			t.Parallel() // they mostly wait
@@ -52,7 +51,7 @@ func TestHerd_Survives(t *testing.T) {
 	}
 }
 
-// herd is many posts that are due at one second, on several accounts as in a
+// herd is a burst: many posts that are due at one second, on several accounts as in a
 // newsroom.
 type herd struct {
 	*dateline
@@ -77,8 +76,8 @@ func newHerd(t *testing.T) *herd {
 	return h
 }
 
-// scheduleTo schedules the posts for one second, in turn on the accounts. A request
-// takes as long as given: on a busy machine the second is later.
+// scheduleTo schedules the posts for one second, alternating between the accounts.
+// latency is that of a request: on a slow machine the second is later.
 func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i int) string) {
 	h.t.Helper()
 	h.text = text
@@ -109,7 +108,7 @@ func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i 
 	}
 }
 
-// wantAllOnce waits until every post is out, and counts.
+// wantAllOnce waits until every post is published and counts the copies.
 func (h *herd) wantAllOnce() {
 	h.t.Helper()
 	deadline := h.at.Add(*survivorsLimit)
@@ -130,9 +129,9 @@ func (h *herd) wantAllOnce() {
 	}
 	h.t.Logf("%d of %d posts are out %s after their second", len(copies), *survivors, last.Sub(h.at).Round(time.Millisecond))
 	if len(copies) != *survivors {
-		h.t.Errorf("%d posts are not out %s after their time", *survivors-len(copies), *survivorsLimit)
+		h.t.Errorf("%d posts are not published %s after their time", *survivors-len(copies), *survivorsLimit)
 	}
-	// What was sent twice would come now.
+	// Wait for duplicates that would be sent now.
 	var page struct {
 		Posts []post `json:"posts"`
 	}
@@ -168,7 +167,7 @@ func (d *dateline) killEngine(name string) {
 	}
 }
 
-// wipeTemporal removes all that Temporal knows. The program must not run.
+// wipeTemporal removes Temporal's store. The program must not run.
 func (d *dateline) wipeTemporal() {
 	d.t.Helper()
 	for _, entry := range d.env {

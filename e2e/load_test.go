@@ -10,7 +10,7 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// answered counts answers by what they are.
+// answered counts responses by status.
 type answered struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -22,9 +22,9 @@ func (a *answered) note(what string) {
 	a.counts[what]++
 }
 
-// TestOverload_ThreeTimesTheCapacity measures the capacity of the program and sends three
-// times as many requests. The program must keep its throughput and reject the
-// rest with Retry-After. Posts due meanwhile are published once.
+// TestOverload_ThreeTimesTheCapacity measures the program's capacity and sends three
+// times as many requests. The program must keep its throughput and reject the rest with
+// Retry-After. Posts due meanwhile are published once.
 func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16", "DATELINE_API_RATE_LIMIT=0")
@@ -32,7 +32,7 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
 	for i := range 60 {
-		d.schedule(fmt.Sprintf("for a list that is work to make %d", i), 24*time.Hour, to)
+		d.schedule(fmt.Sprintf("for an expensive list %d", i), 24*time.Hour, to)
 	}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
 	ask := func(a *answered) {
@@ -55,7 +55,7 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 		a.note(what)
 	}
 
-	// As many at once as it takes, each behind the other.
+	// As many concurrent requests as it accepts, each followed by the next one.
 	const measured = 4 * time.Second
 	alone := &answered{counts: map[string]int{}}
 	var all sync.WaitGroup
@@ -70,10 +70,10 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	all.Wait()
 	capacity := float64(alone.counts["200 OK"]) / measured.Seconds()
 	if len(alone.counts) != 1 || capacity < 1 {
-		t.Fatalf("within what it can do it answers %v", alone.counts)
+		t.Fatalf("within its capacity: got %v", alone.counts)
 	}
 
-	// Three times as many a second, whether earlier ones are answered or not.
+	// Three times as many per second, whether or not earlier ones have been answered.
 	const loaded = 8 * time.Second
 	for i := range 5 {
 		d.schedule(fmt.Sprintf("due under load %d", i), 3*time.Second, to)
@@ -90,21 +90,21 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	all.Wait()
 	took := time.Since(began)
 	ok, refused := under.counts["200 OK"], under.counts["503 Service Unavailable"]
-	t.Logf("alone %.0f a second; of %.0f a second %.0f were answered, %.0f refused", capacity, float64(sent)/took.Seconds(), float64(ok)/took.Seconds(), float64(refused)/took.Seconds())
+	t.Logf("capacity %.0f per second; of %.0f per second %.0f were answered, %.0f refused", capacity, float64(sent)/took.Seconds(), float64(ok)/took.Seconds(), float64(refused)/took.Seconds())
 	if ok+refused != sent {
-		t.Errorf("neither answered nor refused with a time to come back: %v", under.counts)
+		t.Errorf("neither answered nor refused with Retry-After: %v", under.counts)
 	}
 	if refused == 0 {
 		t.Error("nothing was refused")
 	}
 	if float64(ok) < capacity*took.Seconds()/4 {
-		t.Errorf("it does much less than before: %d answers in %s", ok, took)
+		t.Errorf("throughput dropped: %d responses in %s", ok, took)
 	}
 	for i := range 5 {
 		text := fmt.Sprintf("due under load %d", i)
 		e2etest.Eventually(t, time.Minute, text+" to be out", func() bool { return n.copies(text) == 1 })
 	}
 	if status, err := d.try(http.MethodGet, "/api/v1/posts?limit=1", nil, nil); err != nil || status != http.StatusOK {
-		t.Errorf("afterwards: %d %v", status, err)
+		t.Errorf("after the overload: %d %v", status, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A browser gets in with the link that the start prints, once, and with a new
-// one that is asked for while the program runs.
+// A browser logs in once with the link that the start prints, and with a new link that
+// is requested while the program runs.
 func TestLogin_FirstOwnerWithALink(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_SANDBOX=false")
@@ -53,8 +53,8 @@ func TestLogin_FirstOwnerWithALink(t *testing.T) {
 	}
 }
 
-// useLink presses the button behind a link, and gives how the API then answers
-// that browser.
+// useLink submits the form behind a link and returns the status of the API's response
+// to that browser.
 func useLink(t *testing.T, d *dateline, link string) int {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scrape reads the metrics as Prometheus does: each with its labels, in the
-// order that they are served in.
+// scrape reads the metrics like Prometheus, with their labels in the order in which
+// they are served.
 func (d *dateline) scrape() map[string]float64 {
 	d.t.Helper()
 	answer, err := http.Get(d.metrics)

@@ -19,16 +19,15 @@ var (
 	inputs      = regexp.MustCompile(`<input[^>]* name="(choice|key|remote_id)" value="([^"]*)"`)
 )
 
-// TestPublish_NineNetworks connects an account of every network of the sandbox as a
-// person would, by its consent page or its form, and publishes one post with a
-// picture on all of them.
+// TestPublish_NineNetworks connects an account of every network of the sandbox through
+// its consent page or its form, and publishes one post with a picture on all of them.
 func TestPublish_NineNetworks(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
 	d.start()
 	found := sandboxLine.FindStringSubmatch(d.log.String())
 	if found == nil {
-		t.Fatal("the program does not say where the sandbox is")
+		t.Fatal("the output has no URL of the sandbox")
 	}
 	box := sandboxed{d, found[1]}
 	for _, name := range []string{"facebook", "instagram", "linkedin", "threads", "x"} {
@@ -51,7 +50,7 @@ func TestPublish_NineNetworks(t *testing.T) {
 		ids, networks = append(ids, a.ID), append(networks, a.Network)
 	}
 	slices.Sort(networks)
-	// A login at LinkedIn may post as the person and for the organisation.
+	// A LinkedIn login may post as the person and as the organization.
 	want := []string{"bluesky", "discord", "facebook", "instagram", "linkedin", "linkedin", "mastodon", "telegram", "threads", "x"}
 	if !slices.Equal(networks, want) {
 		t.Fatalf("connected %v, want %v", networks, want)
@@ -80,7 +79,7 @@ func TestPublish_NineNetworks(t *testing.T) {
 	}
 }
 
-// sandboxed is a person at the networks of the sandbox.
+// sandboxed is a user of the sandbox's networks.
 type sandboxed struct {
 	*dateline
 	url string
@@ -98,7 +97,7 @@ func (s sandboxed) get(path string, into any) {
 	}
 }
 
-// account is the desk's at a network.
+// account returns the account at a network.
 func (s sandboxed) account(network string) fake.Account {
 	s.t.Helper()
 	var all []fake.Account
@@ -108,12 +107,12 @@ func (s sandboxed) account(network string) fake.Account {
 			return a
 		}
 	}
-	s.t.Fatalf("nobody is at %s", network)
+	s.t.Fatalf("no account at %s", network)
 	return fake.Account{}
 }
 
-// allow goes to a network's consent page, allows access, and chooses all that is
-// offered.
+// allow opens a network's consent page, allows access, and chooses all offered
+// accounts.
 func (s sandboxed) allow(network string) {
 	s.t.Helper()
 	var begun struct {
@@ -130,7 +129,7 @@ func (s sandboxed) allow(network string) {
 	form.Set("account", s.account(network).ID)
 	form.Set("decision", "allow")
 	page.RawQuery = ""
-	// The answer sends the browser on to the callback.
+	// The response redirects to the callback.
 	shown := s.post(page.String(), form)
 	choice := url.Values{}
 	for _, input := range inputs.FindAllStringSubmatch(shown, -1) {
@@ -158,7 +157,7 @@ func (s sandboxed) post(address string, form url.Values) string {
 	return string(body)
 }
 
-// fill connects by a network's form.
+// fill connects with a network's form.
 func (s sandboxed) fill(network string, values map[string]string) {
 	s.t.Helper()
 	var problem struct{ Detail string }

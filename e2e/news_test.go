@@ -10,9 +10,8 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// TestCrawl_NewsIsFound crawls a site, and what it publishes then is found by the
-// search. How its pages are read is learned meanwhile, and all of that shows in
-// the metrics.
+// TestCrawl_NewsIsFound crawls a site whose new articles are found by the search. Its
+// selectors are learned, and all of that is in the metrics.
 func TestCrawl_NewsIsFound(t *testing.T) {
 	t.Parallel()
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Sections: 2, Proxied: true})
@@ -44,12 +43,13 @@ func TestCrawl_NewsIsFound(t *testing.T) {
 		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/extraction", nil, &extraction)
 		return extraction.Version > 0
 	})
-	// A site's selectors are remembered for a minute at most, and forgotten when others come.
+	// A site's selectors are cached for up to a minute, and invalidated when they
+	// change.
 	fresh := site.Publish()
 	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
 	e2etest.Eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
 
-	// What was indexed can be found before it is counted in the metrics.
+	// Articles are found before the metrics include them.
 	var seen map[string]float64
 	e2etest.Eventually(t, 90*time.Second, "the new article to be in the metrics", func() bool {
 		seen = d.scrape()

@@ -18,7 +18,7 @@ import (
 	"dateline/workflows"
 )
 
-// TestPublishing runs the stories that need no restart on one installation.
+// TestPublishing runs the scenarios that need no restart on one installation.
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -27,7 +27,7 @@ func TestPublishing(t *testing.T) {
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
 
-	t.Run("a post goes out on its second, with image and reply", func(t *testing.T) {
+	t.Run("a post is published on its second, with image and reply", func(t *testing.T) {
 		d.t = t
 		media := d.upload("chart.png", "Biểu đồ giá vàng", small)
 		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{"accounts": to["accounts"], "attachments": []string{media}})
@@ -39,19 +39,19 @@ func TestPublishing(t *testing.T) {
 		}
 		d.awaitStatus(reply.ID, "posted", 90*time.Second)
 		if n.copies("Giá vàng hôm nay") != 1 || n.copies("… và giá đô la") != 1 {
-			t.Errorf("want each post once, the network has %+v", n.Posts())
+			t.Errorf("got %+v at the network, want each post once", n.Posts())
 		}
 		for _, got := range n.Posts() {
 			if got.Text == "Giá vàng hôm nay" && (len(got.Media) != 1 || got.Media[0].Description != "Biểu đồ giá vàng") {
 				t.Errorf("the image or its description is missing: %+v", got)
 			}
 			if got.Text == "… và giá đô la" && !strings.HasSuffix(p.Targets[0].URL, "/"+got.ReplyTo) {
-				t.Errorf("the reply answers %q, not %s", got.ReplyTo, p.Targets[0].URL)
+				t.Errorf("the reply is to %q, want %s", got.ReplyTo, p.Targets[0].URL)
 			}
 		}
 	})
 
-	t.Run("an edit before the time is what goes out", func(t *testing.T) {
+	t.Run("an edit before the time is published", func(t *testing.T) {
 		d.t = t
 		p := d.schedule("draft wording", 30*time.Second, to)
 		var edited post
@@ -80,7 +80,7 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 
-	t.Run("a canceled post does not go out", func(t *testing.T) {
+	t.Run("a canceled post is not published", func(t *testing.T) {
 		d.t = t
 		p := d.schedule("never", 3*time.Second, to)
 		if status := d.call(http.MethodDelete, "/api/v1/posts/"+p.ID, nil, &post{}); status != http.StatusOK {
@@ -102,7 +102,7 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 
-	t.Run("operators cancel, edit and hasten by signals", func(t *testing.T) {
+	t.Run("operators cancel, edit and publish now by signals", func(t *testing.T) {
 		d.t = t
 		temporal, err := client.Dial(client.Options{HostPort: d.Temporal})
 		if err != nil {
@@ -134,7 +134,7 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 
-	t.Run("a hundred posts of one second go out once each", func(t *testing.T) {
+	t.Run("a hundred posts of one second are published once each", func(t *testing.T) {
 		d.t = t
 		at := time.Now().Add(8 * time.Second).Truncate(time.Second)
 		ids := make([]string, 100)
@@ -161,7 +161,7 @@ func TestPublishing(t *testing.T) {
 		t.Logf("the last of %d was late by %d ms", len(ids), worst)
 	})
 
-	t.Run("what was done shows in the metrics", func(t *testing.T) {
+	t.Run("metrics count the work", func(t *testing.T) {
 		d.t = t
 		seen := d.scrape()
 		for metric, least := range map[string]float64{
@@ -178,7 +178,7 @@ func TestPublishing(t *testing.T) {
 		}
 		declared := telemetry.Instruments()
 		for _, i := range declared {
-			// Nothing has failed, no access ends, and nothing here uses TLS.
+			// Nothing has failed, no token expires, and nothing here uses TLS.
 			quiet := []string{"dateline_dead_letters", "dateline_account_access_expiry_seconds", "dateline_certificate_expiry_seconds"}
 			if i.Kind == "gauge" && !slices.Contains(quiet, i.Name) &&
 				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(name string) bool { return strings.HasPrefix(name, i.Name) }) {

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// wantFlat compares the first third of what is left after settling with the
-// last.
+// wantFlat compares the first third of the samples after settling with the last.
 func (s *soak) wantFlat() {
 	s.t.Helper()
 	if *soakReport != "" {
@@ -66,8 +65,8 @@ func median(all []sample) sample {
 		Goroutines: of(func(s sample) float64 { return s.Goroutines }), Files: of(func(s sample) float64 { return s.Files })}
 }
 
-// causes are warnings that a soak on one busy machine may bring, and why they
-// are no trouble.
+// causes are warnings that a soak on one busy machine may log, and why they are
+// harmless.
 func causes() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a poller's request ends when the program starts or stops":          regexp.MustCompile(`Failed to poll for task`),
@@ -77,7 +76,7 @@ func causes() map[string]*regexp.Regexp {
 	}
 }
 
-// wantNoErrors looks through what the program has logged.
+// wantNoErrors checks the program's log.
 func (s *soak) wantNoErrors() {
 	s.t.Helper()
 	for line := range strings.Lines(s.log.String()) {
@@ -94,7 +93,7 @@ func (s *soak) wantNoErrors() {
 	}
 }
 
-// daily is a newspaper with a new article every few seconds.
+// daily is a news site with a new article every few seconds.
 type daily struct {
 	*httptest.Server
 	began time.Time

@@ -23,12 +23,12 @@ var (
 	soakReport = flag.String("soak-report", "", "file for the samples, as JSON lines")
 )
 
-// settle is how long memory and goroutines may still find their level. Shorter
-// soaks show whether everything works, not whether anything grows.
+// settle is the time until memory and goroutines are stable. Shorter soaks show whether
+// everything works, not whether anything grows.
 const settle = 2 * time.Minute
 
-// The bounds of growth from the first third to the last, of what is left after
-// settling: a leak grows on, and what fluctuates does not.
+// Limits of growth from the first third to the last, after settling: a leak keeps
+// growing, noise does not.
 const (
 	heapGrowth      = 1.25
 	heapSlack       = 24 << 20
@@ -36,10 +36,9 @@ const (
 	goroutineSlack  = 40
 )
 
-// TestSoak publishes, counts and crawls for as long as it is told to. Every post
-// is out once, every view is counted, new articles are stored; memory and
-// goroutines stay where they were; and nothing is logged as a warning or an
-// error but what has a cause that is known.
+// TestSoak publishes, counts and crawls for a while. Every post is published once,
+// every view is counted, new articles are stored, memory and goroutines stay constant,
+// and all logged warnings and errors have a known cause.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	n, paper := newNetwork(t), newDaily(t)
@@ -83,7 +82,7 @@ type soak struct {
 	samples   []sample
 }
 
-// sample is how the process stands.
+// sample is the state of the process at a time.
 type sample struct {
 	At         time.Time `json:"at"`
 	Heap       float64   `json:"heap_bytes"`
@@ -93,7 +92,7 @@ type sample struct {
 	Out        int       `json:"posts_out"`
 }
 
-// every does something so many times a second until the end.
+// every calls do so many times per second until the end.
 func (s *soak) every(rate float64, do func(i int)) {
 	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
 	defer tick.Stop()
@@ -115,7 +114,7 @@ func (s *soak) publish() {
 	})
 }
 
-// read sends views of many readers, ten a time, as a server does.
+// read sends views of many readers, ten at a time, from a server.
 func (s *soak) read() {
 	id, key := s.site("Soak")
 	s.page = counted{d: s.dateline, path: "/api/v1/sites/" + id + "/pages/stats?page=/soak"}
@@ -129,7 +128,7 @@ func (s *soak) read() {
 	})
 }
 
-// follow keeps streams open and lets them go, as dashboards do.
+// follow opens and closes streams like dashboards do.
 func (s *soak) follow() {
 	s.every(0.5, func(int) {
 		client := &http.Client{Timeout: 3 * time.Second}
@@ -144,7 +143,7 @@ func (s *soak) follow() {
 			s.t.Error(err)
 			return
 		}
-		_, _ = io.Copy(io.Discard, answer.Body) // until the client's time is over
+		_, _ = io.Copy(io.Discard, answer.Body) // until the client's timeout
 		_ = answer.Body.Close()
 	})
 }

@@ -41,18 +41,18 @@ func TestCrash_PowerCut(t *testing.T) {
 		t.Errorf("the post exists %d times", c)
 	}
 
-	// The network publishes, but its answer never comes: the worst moment.
+	// The worst case: the network publishes, but its response is lost.
 	if err := n.Inject(fake.Fault{Kind: fake.ActThenHang, Method: http.MethodPost, Path: "/api/v1/statuses", Nth: 1}); err != nil {
 		t.Fatal(err)
 	}
-	torn := d.schedule("sent, but who knows", 2*time.Second, to)
-	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
+	torn := d.schedule("sent without a response", 2*time.Second, to)
+	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool { return n.copies("sent without a response") == 1 })
 	d.kill()
 	n.ClearFaults()
 	d.start()
 	d.ready()
 	d.awaitStatus(torn.ID, "posted", 90*time.Second)
-	if c := n.copies("sent, but who knows"); c != 1 {
+	if c := n.copies("sent without a response"); c != 1 {
 		t.Errorf("the post exists %d times", c)
 	}
 }
@@ -102,7 +102,7 @@ func TestCrash_TemporalUnavailable(t *testing.T) {
 	}
 }
 
-// TestCrash_TemporalStoreWiped loses everything that Temporal knew.
+// TestCrash_TemporalStoreWiped removes Temporal's store.
 func TestCrash_TemporalStoreWiped(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -110,13 +110,13 @@ func TestCrash_TemporalStoreWiped(t *testing.T) {
 	d.start()
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
-	p := d.schedule("outlives Temporal's memory", 25*time.Second, to)
+	p := d.schedule("outlives Temporal's store", 25*time.Second, to)
 	d.stop()
 	d.wipeTemporal()
 	d.start()
 	d.ready()
 	d.awaitStatus(p.ID, "posted", 90*time.Second)
-	if c := n.copies("outlives Temporal's memory"); c != 1 {
+	if c := n.copies("outlives Temporal's store"); c != 1 {
 		t.Errorf("the post exists %d times", c)
 	}
 }
@@ -145,7 +145,7 @@ func TestCrash_Engines(t *testing.T) {
 			t.Logf("%d processes of %s run as children", killed, engine)
 			continue
 		}
-		e2etest.Eventually(t, 90*time.Second, "the program to say that "+engine+" died", func() bool {
+		e2etest.Eventually(t, 90*time.Second, "the program to print that "+engine+" died", func() bool {
 			return strings.Count(d.log.String(), "will be restarted") > 0
 		})
 	}
@@ -156,7 +156,7 @@ func TestCrash_Engines(t *testing.T) {
 	d.ready()
 }
 
-// TestStop_IsClean looks for processes that outlive the program.
+// TestStop_IsClean checks that no process outlives the program.
 func TestStop_IsClean(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)

@@ -10,7 +10,7 @@ import (
 	"net/http"
 )
 
-// upload attaches a file, as it is made, and gives its id.
+// upload streams a file and returns its id.
 func (d *dateline) upload(name, altText string, encode func(io.Writer) error) string {
 	d.t.Helper()
 	body, sent := io.Pipe()
@@ -50,5 +50,5 @@ func (d *dateline) upload(name, altText string, encode func(io.Writer) error) st
 // small is a picture of a few pixels.
 func small(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 64, 32))) }
 
-// photo is a picture that every network takes.
+// photo is a picture that every network accepts.
 func photo(w io.Writer) error { return jpeg.Encode(w, image.NewGray(image.Rect(0, 0, 640, 640)), nil) }

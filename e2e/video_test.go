@@ -18,9 +18,9 @@ import (
 	"dateline/platforms/fake"
 )
 
-// TestALargeVideo: a video of 200 MB waits at two networks, which take it in
-// parts, before its post is due; what goes out at its time is the post alone.
-// At no moment does the program hold more than a little of it.
+// TestALargeVideo transfers a video of 200 MB to two networks in parts before its post
+// is due, so that only the post itself is sent at its time. The program never holds
+// more than a small part of it in memory.
 func TestALargeVideo(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
@@ -61,7 +61,7 @@ func TestALargeVideo(t *testing.T) {
 	})
 	heap.check("staging the video")
 
-	// From here on the networks get one call each: the post.
+	// From now on the networks get one call each: the post.
 	var calls []fake.Fault
 	for _, name := range networks {
 		calls = append(calls, fake.Fault{Kind: fake.Latency, For: time.Nanosecond, Network: name, Method: http.MethodPost, Count: -1})
@@ -69,7 +69,7 @@ func TestALargeVideo(t *testing.T) {
 	box.put("/__faults", calls)
 	soon := time.Now().Add(5 * time.Second).Format(time.RFC3339Nano)
 	if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"scheduled_time": soon}, nil); status != http.StatusOK {
-		t.Fatalf("giving it another time: status %d", status)
+		t.Fatalf("rescheduling: status %d", status)
 	}
 	p = d.awaitStatus(p.ID, "posted", time.Minute)
 	for _, target := range p.Targets {
@@ -96,7 +96,7 @@ func TestALargeVideo(t *testing.T) {
 	}
 }
 
-// said gives the sentences of one kind in a post's timeline.
+// said returns the sentences of one kind in a post's timeline.
 func (d *dateline) said(id, event string) (sentences []string) {
 	d.t.Helper()
 	var timeline struct{ Entries []struct{ Type, Text string } }
@@ -109,7 +109,7 @@ func (d *dateline) said(id, event string) (sentences []string) {
 	return sentences
 }
 
-// put replaces what stands at an address of the sandbox.
+// put replaces a resource of the sandbox.
 func (s sandboxed) put(path string, value any) {
 	s.t.Helper()
 	raw, err := json.Marshal(value)
@@ -144,7 +144,7 @@ var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
 // watchHeap starts sampling, with the current heap size as the base.
 func watchHeap(t *testing.T, profiler string) *heapWatch {
 	t.Helper()
-	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"} // without garbage
+	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"} // excludes garbage
 	read := func() (uint64, error) {
 		res, err := http.Get(address.String())
 		if err != nil {
@@ -185,12 +185,12 @@ func (h *heapWatch) check(what string) {
 	h.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// Half the film: parts on their way to two networks, to the sandbox and the
-	// object store inside the program, and garbage of the last moment.
+	// Half the film: parts in transit to two networks, to the sandbox and the object
+	// store in the program, and recent garbage.
 	const allowed = 100 << 20
 	more := h.peak - min(h.peak, h.base)
 	if h.last != nil || h.peak == 0 || more > allowed {
-		h.t.Errorf("%s takes %d MB of memory; %v", what, more>>20, h.last)
+		h.t.Errorf("%s uses %d MB of memory; %v", what, more>>20, h.last)
 	}
 	h.t.Logf("%s: at most %d MB above %d MB", what, more>>20, h.base>>20)
 	h.peak = 0

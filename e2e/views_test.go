@@ -21,10 +21,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// A reader opens a page whose tracker comes from the program: the number is
-// there at once, and a minute later in Postgres. Neither the log nor anything
-// that the program and its engines have written contains an address or the name of
-// a browser.
+// A browser opens a page that loads the tracker from the program: the count is visible
+// immediately, and in Postgres a minute later. Neither the log nor any file of the
+// program and its engines contains an IP address or a user agent.
 func TestCount_AReader(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_SANDBOX=false", "DATELINE_TRUSTED_PROXIES=127.0.0.0/8", "DATELINE_LOG_LEVEL=debug")
@@ -94,15 +93,15 @@ func TestCount_AReader(t *testing.T) {
 	if got := count(); got != `{"page":"/flood","views":2}` {
 		t.Errorf("after another reader the count is %s", got)
 	}
-	// A bot, a hit that is refused, and one that is wrong.
+	// A bot, a refused hit, and an invalid one.
 	if status := send("/v1/view", view, "User-Agent", agent+" Googlebot/2.1"); status != http.StatusAccepted {
 		t.Errorf("a bot: %d", status)
 	}
 	if status := send("/v1/view", view, "Origin", "https://evil.example"); status != http.StatusForbidden {
-		t.Errorf("a foreign page: %d", status)
+		t.Errorf("a page of another site: %d", status)
 	}
 	if status := send("/v1/view", `{"site":`); status != http.StatusBadRequest {
-		t.Errorf("half a hit: %d", status)
+		t.Errorf("an incomplete hit: %d", status)
 	}
 
 	db := d.database()
@@ -130,11 +129,11 @@ func TestCount_AReader(t *testing.T) {
 		}
 	}
 	if d.fileContaining("/flood") == "" {
-		t.Error("what was written is not looked at")
+		t.Error("no file was checked")
 	}
 }
 
-// setting is an environment variable of the program's.
+// setting returns an environment variable of the program.
 func (d *dateline) setting(name string) string {
 	for _, one := range d.env {
 		if value, ok := strings.CutPrefix(one, name+"="); ok {

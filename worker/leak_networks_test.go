@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// refusals are how networks word a refusal that repeats what it was sent.
+// refusals are network errors that repeat the request.
 func refusals(text string) map[string]any {
 	graph := map[string]any{"error": map[string]any{"message": text, "type": "OAuthException", "code": 100, "error_user_msg": text}}
 	return map[string]any{
@@ -26,8 +26,8 @@ func refusals(text string) map[string]any {
 	}
 }
 
-// An account at each of the nine networks goes through what can befall it, and
-// none of what the networks gave out, or were shown, is kept anywhere in clear.
+// An account at each of the nine networks goes through every failure. Nothing that the
+// networks issued or received as a secret is stored in plain text.
 func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()
 	n := openSecrets(t)
@@ -41,7 +41,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	}
 	n.publish(post.Posted, all...)
 
-	// Refused: renewed and sent again where that is possible.
+	// Refused: renewed and sent again where possible.
 	for name := range networks {
 		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: name, Method: http.MethodPost}))
 	}
@@ -55,7 +55,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	n.Fake.ClearFaults()
 	all = n.Everywhere() // again
 
-	// Renewed ahead, the network failing at first.
+	// Renewed ahead of time, with the network failing at first.
 	for _, a := range all {
 		if !a.IsRenewable {
 			continue
@@ -68,7 +68,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 		})
 	}
 
-	// Networks that answer with what they were sent, in their errors.
+	// Networks that repeat the request in their errors.
 	for _, a := range all {
 		now, use, err := n.Accounts.Open(t.Context(), a.ID)
 		n.Must(err)
@@ -98,7 +98,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 		n.Fake.ClearFaults()
 	}
 
-	// What is typed in and wrong, and what is given back.
+	// Invalid input, and revoked tokens.
 	const wrong = "a-secret-that-was-never-good"
 	for name, field := range map[string]string{"bluesky": "app_password", "discord": "bot_token", "telegram": "bot_token"} {
 		values := map[string]secret.Text{"handle": secret.NewText("desk.test"), "channel_id": secret.NewText("12345678901234567"), "chat": secret.NewText("@desk")}

@@ -24,11 +24,11 @@ import (
 	"dateline/workflows"
 )
 
-// shapes are the ways in which a secret may stand in a text.
+// shapes are the encodings in which a secret may appear in a text.
 func shapes(s string) map[string]string {
 	out := map[string]string{"plain": s, "URL-escaped": url.QueryEscape(s), "in hex": hex.EncodeToString([]byte(s)), "in upper-case hex": strings.ToUpper(hex.EncodeToString([]byte(s)))}
-	// Base64 shows a text differently for each place in the three bytes that it
-	// may begin at; what depends on its neighbours is left out.
+	// Base64 encodes a text differently at each of three offsets; characters that
+	// depend on its neighbors are omitted.
 	for shift := range 3 {
 		padded := append(make([]byte, shift), s...)
 		padded = padded[:len(padded)/3*3]
@@ -46,15 +46,14 @@ func wantNoSecret(t *testing.T, where string, text []byte, secrets []string) {
 		for name, shape := range shapes(s) {
 			if len(shape) >= 12 && bytes.Contains(text, []byte(shape)) {
 				at := bytes.Index(text, []byte(shape))
-				t.Errorf("%s: a secret stands there %s, behind %q", where, name, text[max(at-200, 0):at])
+				t.Errorf("%s: contains a secret %s, after %q", where, name, text[max(at-200, 0):at])
 			}
 		}
 	}
 }
 
-// wantNowhere looks for every secret that the networks have given out, for ours,
-// and for those named, wherever anything is kept. a has published, which must be
-// seen there.
+// wantNowhere searches all stored data for every secret that the networks issued, for
+// Dateline's own, and for the named ones. a has published, which must be found.
 func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 	t := n.T.(*testing.T)
 	t.Helper()
@@ -69,7 +68,7 @@ func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 		secrets = append(secrets, k.KeyData.Value)
 	}
 	if len(secrets) < 15 {
-		t.Fatalf("only %d secrets were given out", len(secrets))
+		t.Fatalf("only %d secrets were issued", len(secrets))
 	}
 	histories, workflowsSeen := n.histories(t)
 	for _, want := range []string{workflows.PostWorkflow, workflows.RefreshTokenWorkflow, workflows.MaintainAccountsWorkflow} {
@@ -82,19 +81,19 @@ func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 	dump := n.dump(t)
 	wantNoSecret(t, "database", dump, secrets)
 	if log := n.log.all(); !bytes.Contains(log, []byte(a.ID.String())) || !bytes.Contains(dump, []byte(a.RemoteID)) || !bytes.Contains(histories, []byte(a.ID.String())) {
-		t.Error("the search looked at nothing")
+		t.Error("the search found no data")
 	}
 	n.files(t, n.dir, secrets)
 	n.files(t, n.ObjectsDir, secrets)
 	wantNoSecret(t, "Redis", n.counters(t), secrets)
 }
 
-// counters gives every key of Redis with its value, as a snapshot would hold it.
+// counters returns every key of Redis with its value, as in a snapshot.
 func (n *newsroomOfSecrets) counters(t *testing.T) (text []byte) {
 	t.Helper()
 	c := enginetest.RedisClient(t, n.RedisURL)
-	// Compressed, a secret would not be seen. Stand-ins for Redis compress nothing,
-	// and know no such setting.
+	// In compressed data a secret would not be found. Replacements of Redis compress
+	// nothing and do not know this setting.
 	_ = c.ConfigSet(t.Context(), "rdbcompression", "no").Err()
 	keys := c.Scan(t.Context(), 0, "*", 1000).Iterator()
 	for keys.Next(t.Context()) {
@@ -104,12 +103,12 @@ func (n *newsroomOfSecrets) counters(t *testing.T) (text []byte) {
 	}
 	n.Must(keys.Err())
 	if len(text) == 0 {
-		t.Error("nothing is in Redis")
+		t.Error("Redis is empty")
 	}
 	return text
 }
 
-// histories gives every event of every workflow, with its payloads decoded.
+// histories returns every event of every workflow, with its payloads decoded.
 func (n *newsroomOfSecrets) histories(t *testing.T) (text []byte, seen map[string]bool) {
 	t.Helper()
 	c, seen := n.starter.Client, map[string]bool{}
@@ -137,7 +136,7 @@ func (n *newsroomOfSecrets) histories(t *testing.T) (text []byte, seen map[strin
 	}
 }
 
-// decoded gives what payloads hold, which protobuf's JSON shows in base64.
+// decoded returns the data of payloads, which protobuf's JSON shows in base64.
 func decoded(t *testing.T, line []byte) (out []byte) {
 	t.Helper()
 	var document any
@@ -166,7 +165,7 @@ func decoded(t *testing.T, line []byte) (out []byte) {
 	return out
 }
 
-// dump gives every row of every table as text: what pg_dump would write.
+// dump returns every row of every table as text, as pg_dump would write it.
 func (n *newsroomOfSecrets) dump(t *testing.T) (text []byte) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), n.DatabaseURL)
@@ -187,7 +186,7 @@ func (n *newsroomOfSecrets) dump(t *testing.T) (text []byte) {
 	return text
 }
 
-// files reads what an engine keeps in a directory.
+// files reads an engine's data directory.
 func (n *newsroomOfSecrets) files(t *testing.T, dir string, secrets []string) {
 	t.Helper()
 	files := 0
@@ -204,7 +203,7 @@ func (n *newsroomOfSecrets) files(t *testing.T, dir string, secrets []string) {
 		return nil
 	}))
 	if files == 0 {
-		t.Errorf("nothing is in %s", dir)
+		t.Errorf("%s is empty", dir)
 	}
 }
 
@@ -219,7 +218,7 @@ func TestSecrets_SearchFindsAnUnsealedSecret(t *testing.T) {
 				found = found || strings.Contains(encoded, shape)
 			}
 			if !found {
-				t.Errorf("%s behind %q is not found", name, before)
+				t.Errorf("%s after %q is not found", name, before)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ import (
 	"dateline/workflows/starter"
 )
 
-// logBook keeps what is logged, at every level.
+// logBook records the log at every level.
 type logBook struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -47,7 +47,7 @@ func (l *logBook) all() []byte {
 	return bytes.Clone(l.b.Bytes())
 }
 
-// newsroomOfSecrets is a whole installation, but for its API, that logs all.
+// newsroomOfSecrets is a complete installation without its API that logs everything.
 type newsroomOfSecrets struct {
 	*newsroomtest.Newsroom
 	log     *logBook
@@ -83,8 +83,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	return n
 }
 
-// publish sends a post with a picture to accounts, the default ones where none is
-// named.
+// publish sends a post with a picture to accounts, or to the default ones.
 func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Account) post.Post {
 	n.T.Helper()
 	t := n.T.(*testing.T)
@@ -115,9 +114,9 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 	return p
 }
 
-// No token, refresh token, code or secret of an application that a network has
-// ever given out may be found in Temporal's histories or store, in the logs or
-// in the database, in whatever encoding.
+// No token, refresh token, code or secret of an application that a network has ever
+// issued may be found in Temporal's histories or store, in the logs or in the database,
+// in any encoding.
 func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()
 	n := openSecrets(t)
@@ -128,7 +127,7 @@ func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/statuses"}))
 	n.publish(post.Posted)
 
-	// Renewed ahead, the network being away at first.
+	// Renewed ahead of time, with the network down at first.
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/oauth/token", Count: 4}))
 	n.Exec("update accounts set refresh_due_at = now() where id = $1", a.ID)
 	before, err := n.Store.Account(t.Context(), a.ID)
@@ -139,7 +138,7 @@ func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 		return err == nil && now.TokenVersion > before.TokenVersion
 	})
 
-	// A network that answers with what it was sent, in its error.
+	// A network that repeats the request in its error.
 	_, use, err := n.Accounts.Open(t.Context(), a.ID)
 	n.Must(err)
 	echo, err := json.Marshal(map[string]string{"error": "The token " + use.Token.Reveal() + " is no good"})

@@ -47,7 +47,7 @@ const (
 	deadAfter         = 8 * time.Second // since its last heartbeat
 	takeoverLease     = 30 * time.Second
 	overdueAfter      = 5 * time.Second // past its time, until a post is checked
-	maxOverdue        = 50              // posts that are checked at a time
+	maxOverdue        = 200             // posts that are checked at a time
 	maxReleases       = 16              // posts that are released in parallel
 	releasePage       = 500
 )
@@ -65,8 +65,11 @@ func newIdentity() string {
 func (r *registry) run(ctx context.Context) {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
+	// Temporal may respond slowly. Without its heartbeats this worker would count as
+	// dead, so it waits for Temporal elsewhere.
 	var takeovers sync.WaitGroup
 	defer takeovers.Wait()
+	checking := make(chan struct{}, 1)
 	var trustedFrom time.Time // when the absence of heartbeats means something again
 	for ticks := 1; ; ticks++ {
 		if err := r.store.RecordHeartbeat(ctx, r.identity); err != nil {
@@ -78,7 +81,11 @@ func (r *registry) run(ctx context.Context) {
 		if time.Now().After(trustedFrom) {
 			r.takeOverDead(ctx, &takeovers)
 			if ticks%3 == 0 {
-				r.releaseLost(ctx)
+				select {
+				case checking <- struct{}{}:
+					takeovers.Go(func() { r.releaseLost(ctx); <-checking })
+				default:
+				}
 			}
 		}
 		select {
@@ -130,30 +137,23 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 	}
 }
 
+// releaseAll releases the orphans of posts in parallel. It returns how many it
+// released, and the last error.
 func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, identity string) (released int, err error) {
-	var (
-		mu    sync.Mutex
-		all   sync.WaitGroup
-		queue = make(chan uuid.UUID)
-	)
-	for range maxReleases {
-		all.Go(func() {
-			for id := range queue {
-				n, failed := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: identity})
-				mu.Lock()
-				released += n
-				if failed != nil {
-					err = failed
-				}
-				mu.Unlock()
-			}
-		})
+	ids := make([]uuid.UUID, len(due))
+	for i, d := range due {
+		ids[i] = d.ID
 	}
-	for _, d := range due {
-		queue <- d.ID
-	}
-	close(queue)
-	all.Wait()
+	var mu sync.Mutex
+	inParallel(ids, func(id uuid.UUID) {
+		n, failed := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: identity})
+		mu.Lock()
+		defer mu.Unlock()
+		released += n
+		if failed != nil {
+			err = failed
+		}
+	})
 	return released, err
 }
 
@@ -164,17 +164,35 @@ func (r *registry) releaseLost(ctx context.Context) {
 	if err != nil {
 		return // the next round tries again
 	}
-	for _, id := range posts {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	inParallel(posts, func(id uuid.UUID) {
 		running := r.running(id)
 		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: running})
-		if err != nil {
-			if ctx.Err() == nil {
-				r.log.Warn("checking an overdue post failed", "post_id", id, "error", err)
-			}
-			return
-		}
-		if n > 0 {
+		switch {
+		case err != nil && ctx.Err() == nil:
+			r.log.Warn("checking an overdue post failed", "post_id", id, "error", err)
+			stop() // Temporal does not respond; the next round tries again
+		case n > 0:
 			r.log.Warn("a post never arrived at this worker; it has been dispatched again", "post_id", id)
 		}
+	})
+}
+
+// inParallel calls do for each post, for a few at a time.
+func inParallel(posts []uuid.UUID, do func(id uuid.UUID)) {
+	var all sync.WaitGroup
+	queue := make(chan uuid.UUID)
+	for range min(maxReleases, len(posts)) {
+		all.Go(func() {
+			for id := range queue {
+				do(id)
+			}
+		})
 	}
+	for _, id := range posts {
+		queue <- id
+	}
+	close(queue)
+	all.Wait()
 }

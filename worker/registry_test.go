@@ -3,7 +3,9 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +18,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -27,7 +30,7 @@ import (
 	"dateline/workflows/starter"
 )
 
-// publishing is a newsroom with Temporal, and with no worker yet.
+// publishing is a newsroom with Temporal, and no worker yet.
 type publishing struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
@@ -55,7 +58,7 @@ func (p *publishing) activities() Activities {
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}}
 }
 
-// worker makes a worker that knows of changes and of other workers.
+// worker creates a worker with notifications of changes and of other workers.
 func (p *publishing) worker() *Worker {
 	return New(p.temporal, p.activities(), Deps{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
 }
@@ -75,8 +78,7 @@ func (p *publishing) schedule(in time.Duration) post.Post {
 	return made
 }
 
-// give has Temporal hand a post's publishing to a worker that never does
-// anything with it.
+// give makes Temporal dispatch a post's publishing to a worker that never processes it.
 func (p *publishing) give(made post.Post, identity string) {
 	p.t.Helper()
 	a := p.activities()
@@ -102,12 +104,12 @@ func (p *publishing) wantPosted(made post.Post) {
 		return err == nil && now.Status == post.Posted
 	})
 	if n := len(p.Fake.Posts()); n != 1 {
-		p.t.Errorf("%d are out", n)
+		p.t.Errorf("%d are published", n)
 	}
 }
 
-// Posts that were in flight on a killed worker are soon published by another:
-// nobody waits for a heartbeat timeout in Temporal.
+// Posts that were in flight on a killed worker are soon published by another one,
+// without waiting for a heartbeat timeout in Temporal.
 func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
@@ -123,7 +125,7 @@ func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	})
 }
 
-// A worker that is alive keeps what it has, however long that takes.
+// A live worker keeps its posts, however long they take.
 func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
@@ -140,13 +142,13 @@ func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	p.run(p.worker())
 	time.Sleep(deadAfter + 2*heartbeatInterval)
 	if n := len(p.Fake.Posts()); n != 0 {
-		t.Fatalf("%d are out", n)
+		t.Fatalf("%d are published", n)
 	}
 	stop()
 	p.wantPosted(made)
 }
 
-// Temporal may believe that a worker has what never arrived there.
+// Temporal may assume that a worker has a task that never arrived.
 func TestTakeover_DispatchesALostTaskAgain(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
@@ -155,4 +157,55 @@ func TestTakeover_DispatchesALostTaskAgain(t *testing.T) {
 	p.give(made, w.registry.identity)
 	p.run(w)
 	p.wantPosted(made)
+}
+
+// A worker is killed after it claimed the target, and the task of the next attempt
+// is lost, too.
+func TestTakeover_DispatchesALostTaskOfAClaimedTargetAgain(t *testing.T) {
+	t.Parallel()
+	p := openPublishing(t)
+	made := p.schedule(2 * time.Second)
+	w := p.worker()
+	p.give(made, w.registry.identity)
+	p.Exec("update scheduled_posts set status = 'publishing', scheduled_time = clock_timestamp() - interval '1 minute'")
+	p.Exec("update post_targets set status = 'publishing', fence = 1, claimed_until = clock_timestamp() - interval '1 second'")
+	p.run(w)
+	p.wantPosted(made)
+}
+
+// heartbeats counts those of a worker, one of whose posts is overdue.
+type heartbeats struct {
+	idle
+	sent atomic.Int32
+}
+
+func (h *heartbeats) RecordHeartbeat(context.Context, string) error {
+	h.sent.Add(1)
+	return nil
+}
+
+func (h *heartbeats) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return []uuid.UUID{uuid.New()}, nil
+}
+
+// slowTemporal responds to nothing.
+type slowTemporal struct{}
+
+func (slowTemporal) Release(ctx context.Context, _ uuid.UUID, _ temporalclient.Orphans) (int, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+func TestRegistry_SendsHeartbeatsWhileTemporalIsSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &heartbeats{}
+		r := &registry{store: h, releaser: slowTemporal{}, running: func(uuid.UUID) int { return 0 }, log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r.run(ctx)
+		if got, want := int(h.sent.Load()), int(time.Minute/heartbeatInterval); got < want {
+			t.Errorf("got %d heartbeats in a minute, want %d", got, want)
+		}
+	})
 }

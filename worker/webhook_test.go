@@ -36,13 +36,13 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// received is one request that came to an endpoint.
+// received is a request to an endpoint.
 type received struct {
 	id, timestamp, signature, body string
 }
 
-// receiver is somebody's server. Its answers are given in order, the last one
-// for good; a negative one is a redirect.
+// receiver is a webhook receiver. Its responses are returned in order, the last one
+// repeatedly; a negative one is a redirect.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -82,7 +82,8 @@ func (r *receiver) all() []received {
 	return slices.Clone(r.got)
 }
 
-// verify follows the specification's "Signature scheme", not our own code.
+// verify implements the specification's "Signature scheme" independently of our own
+// code.
 func verify(t *testing.T, secret string, r received) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -130,7 +131,7 @@ func (o *outbox) dispatcher(s webhook.DeliveryWorkflows) *webhook.Dispatcher {
 		Pace: webhook.Pace{PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond, StartInterval: time.Millisecond, RetryAfter: 300 * time.Millisecond, Overdue: time.Second}}
 }
 
-// work runs the queue of webhooks and so many dispatchers.
+// work processes the webhooks' task queue and runs so many dispatchers.
 func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
@@ -151,7 +152,7 @@ func (o *outbox) run(d *webhook.Dispatcher) {
 	o.t.Cleanup(func() { stop(); <-ended })
 }
 
-// publish brings a post to its end.
+// publish brings a post to a final state.
 func (o *outbox) publish(status post.TargetStatus) post.Post {
 	p := o.Schedule(func(d *scheduling.Draft) { d.Content = "Embargoed until noon" })
 	o.Finish(o.Claim(p), status)
@@ -170,7 +171,7 @@ func TestWebhooks_DeliverEveryEventOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	o, all, failures := newOutbox(t), newReceiver(t), newReceiver(t)
 	desk := o.Connect("desk")
-	before := o.publish(post.TargetPosted) // nobody asked for it yet
+	before := o.publish(post.TargetPosted) // no request yet
 	every, secret := o.endpoint(all.URL)
 	some, _ := o.endpoint(failures.URL, "post.failed")
 	o.work(2)
@@ -227,7 +228,7 @@ func TestWebhooks_DeliverEveryEventOnceAndSigned(t *testing.T) {
 		}
 	}
 	if len(kinds) != 0 || len(ids) != posts+1 {
-		t.Errorf("%d events came, missing %v", len(ids), kinds)
+		t.Errorf("got %d events, missing %v", len(ids), kinds)
 	}
 }
 
@@ -243,12 +244,12 @@ func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	await(t, "the dead letter", func() bool { return len(o.deliveries(e, webhook.Dead)) == 1 })
 	dead := o.deliveries(e, webhook.Dead)[0]
 	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError, "500") {
-		t.Errorf("dead is %+v", dead)
+		t.Errorf("dead deliveries: %+v", dead)
 	}
 	n, err := o.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
 	o.Must(err)
 	if n != 1 {
-		t.Errorf("%d sent again", n)
+		t.Errorf("%d redelivered", n)
 	}
 	await(t, "the delivery", func() bool { return len(o.deliveries(e, webhook.Delivered)) == 1 })
 	if _, err := o.Webhooks.Redeliver(t.Context(), o.Owner, e.ID, dead.ID); err != nil {
@@ -258,7 +259,7 @@ func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	for _, one := range r.all() {
 		verify(t, secret, one)
 		if one.id != dead.ID.String() || one.body != r.all()[0].body {
-			t.Errorf("an attempt carries %+v", one)
+			t.Errorf("an attempt has %+v", one)
 		}
 	}
 	if second, third := r.all()[1], r.all()[2]; second.timestamp == third.timestamp {
@@ -270,7 +271,7 @@ func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	}
 }
 
-// known is a Temporal that takes every start, and forgets it.
+// known is a Temporal that accepts every start and forgets it.
 type known struct {
 	mu  sync.Mutex
 	ids []uuid.UUID
@@ -289,15 +290,15 @@ func (k *known) count() int {
 	return len(k.ids)
 }
 
-// The process dies between writing a delivery and starting its workflow, or
-// Temporal comes back with an empty store.
+// The process dies between writing a delivery and starting its workflow, or Temporal
+// restarts with an empty store.
 func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	o.Connect("desk")
 	e, _ := o.endpoint(r.URL)
 	o.publish(post.TargetPosted)
-	// Transactions of other tests on the same server hold events back for a moment.
+	// Open transactions of other tests on the same server delay events for a moment.
 	await(t, "the event", func() bool {
 		written, err := o.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
 		o.Must(err)
@@ -325,7 +326,7 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
 	stop()
 	<-ended
-	// A workflow that was lost alone is found when its delivery is overdue.
+	// A single lost workflow is detected when its delivery is overdue.
 	o.work(1)
 	await(t, "the delivery", func() bool { return len(o.deliveries(e, webhook.Delivered)) == 1 })
 	if got := len(r.all()); got != 1 {
@@ -333,7 +334,7 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	}
 }
 
-// try puts one test delivery through one attempt.
+// try runs one attempt of a test delivery.
 func (o *outbox) try(e webhook.Endpoint) (webhook.Step, webhook.Delivery) {
 	o.t.Helper()
 	d, err := o.Webhooks.Test(o.t.Context(), o.Owner, e.ID)
@@ -359,7 +360,7 @@ func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
 	if n := o.Count("select count(*) from post_events where type = 'webhook_disabled' and data->>'webhook_id' = $1", e.ID.String()); n != 1 {
 		t.Errorf("%d events", n)
 	}
-	// What waits for it is not sent.
+	// Pending deliveries are not sent.
 	if step, err := o.webhooks.AttemptDelivery(t.Context(), waiting.ID); err != nil || !step.Done || len(r.all()) != 1 || len(o.deliveries(e, webhook.Dead)) != 2 {
 		t.Errorf("%+v %v, %d requests", step, err, len(r.all()))
 	}
@@ -416,7 +417,7 @@ func TestWebhooks_NeverCallPrivateAddresses(t *testing.T) {
 		}
 	}
 	if n := len(r.all()); n != 0 {
-		t.Errorf("%d requests came", n)
+		t.Errorf("got %d requests", n)
 	}
 }
 

@@ -30,7 +30,8 @@ import (
 	"dateline/workflows/starter"
 )
 
-// Readers were counted, and are not any more: nobody would run the flush.
+// When counting is turned off, its schedules are deleted: no worker would run the
+// flush.
 func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
@@ -42,7 +43,7 @@ func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 		return err == nil
 	}
 	if !there(workflows.FlushViewsSchedule) || !there(workflows.MaintainViewsSchedule) {
-		t.Fatal("the schedules were not made")
+		t.Fatal("the schedules were not created")
 	}
 	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).ensureAllSchedules(t.Context())
 	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) || !there(workflows.ReconcileSchedule) {
@@ -83,10 +84,10 @@ func TestSchedules_AreEnsured(t *testing.T) {
 		require.Equal(t, want.CatchupWindow, d.Schedule.Policy.CatchupWindow, when)
 	}
 	wantIntact("created")
-	// Nothing polls, so the run that creating triggers stays.
+	// No worker polls, so the run that the creation triggers stays.
 	await(t, "the first run", func() bool { return describe().Info.NumActions >= 1 })
 
-	// What an older build left is brought up to date.
+	// Schedules of an older build are updated.
 	err := handle.Update(t.Context(), client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
 		s := in.Description.Schedule
 		s.Spec = &client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}}
@@ -102,7 +103,7 @@ func TestSchedules_AreEnsured(t *testing.T) {
 	if err := handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "maintenance until six"}); err != nil {
 		t.Fatal(err)
 	}
-	// A run that is still going would make the next one skip.
+	// A run that is still in progress would make the next one skip.
 	for _, run := range describe().Info.RunningWorkflows {
 		if err := c.TerminateWorkflow(t.Context(), run.WorkflowID, "", "test"); err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestSchedules_AreEnsured(t *testing.T) {
 	}
 }
 
-// rows is a database that knows of posts, and then does not.
+// rows is a database with posts, and later without any.
 type rows struct {
 	ids       []uuid.UUID
 	series    []uuid.UUID
@@ -150,7 +151,7 @@ func (r *rows) Maintain(_ context.Context, heartbeat func()) (flush.MaintenanceR
 	return flush.MaintenanceResult{}, nil
 }
 
-// Sweep deletes what nothing needs, which is nothing.
+// Sweep deletes unused files, of which there are none.
 func (r *rows) Sweep(context.Context, func(media.SweepResult)) (media.SweepResult, error) {
 	close(r.swept)
 	return media.SweepResult{Objects: 1}, nil
@@ -167,7 +168,7 @@ func (r *rows) ListOpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, err
 	return r.series, nil
 }
 
-// Materialize makes a post that nothing else knows of.
+// Materialize creates a post that nothing else knows.
 func (r *rows) Materialize(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
@@ -215,13 +216,13 @@ func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, 
 }
 func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error) { return nil, nil }
 
-// idly surrounds a worker with a newsroom in which nothing happens.
+// idly provides a worker with a newsroom in which nothing happens.
 func idly(log *slog.Logger) Deps {
 	return Deps{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
 }
 
-// A worker polls, runs the reconciler at once, signals what is missing, and
-// stops when it is told to.
+// A worker polls, runs the reconciler immediately, signals missing workflows, and stops
+// on request.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
@@ -255,7 +256,7 @@ func TestRun(t *testing.T) {
 	}
 	var swept activities.SweepResult
 	if err := run.Get(t.Context(), &swept); err != nil || swept.Objects != 1 {
-		t.Errorf("the sweep gives %+v, %v", swept, err)
+		t.Errorf("the sweep: got %+v, %v", swept, err)
 	}
 	<-missing.swept
 	await(t, "a token's renewal", func() bool {
@@ -274,8 +275,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Temporal may go away again before the schedules are made: the worker keeps running
-// and creates them later.
+// Temporal may become unavailable before the schedules are created: the worker keeps
+// running and creates them later.
 func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 	t.Parallel()
 	var failures atomic.Int32
@@ -309,7 +310,7 @@ func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 	}
 }
 
-// A worker that is stopped before Temporal ever came up ends.
+// A worker that is stopped before Temporal is available ends.
 func TestRun_WithoutTemporal(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
@@ -322,7 +323,7 @@ func TestRun_WithoutTemporal(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {
-		t.Error("it claims to have worked")
+		t.Error("it reports that it was ready")
 	}
 }
 
@@ -334,5 +335,5 @@ func await(t *testing.T, what string, done func() bool) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("%s did not come", what)
+	t.Fatalf("timed out waiting for %s", what)
 }

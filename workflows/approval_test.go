@@ -12,7 +12,7 @@ import (
 	"dateline/workflows"
 )
 
-// A post that goes back to its approvers is a draft to its workflow, which ends.
+// A post that returns to pending approval is a draft to its workflow, which ends.
 func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 	takeBack := func(v *delivery.PostView) { v.Status = post.Draft }
 	t.Run("WhileItWaits", func(t *testing.T) {
@@ -27,17 +27,17 @@ func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 			t.Errorf("it ended at %s", at)
 		}
 	})
-	// Temporal was away: the workflow finds out at its time, and the row decides.
-	t.Run("Unheard", func(t *testing.T) {
+	// Temporal was down: the workflow reads the row at its time.
+	t.Run("WithoutASignal", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
-			return delivery.TargetResult{Stale: true}, nil // as the claim of a draft is answered
+			return delivery.TargetResult{Stale: true}, nil // like a claim of a draft
 		}
 		r.at(30*time.Minute, func() { r.room.change(takeBack) })
 		r.wantEnd(post.Draft)
 		r.wantSent()
 	})
-	// Its activities are under way already, waiting for the second.
+	// Its activities already wait for the second.
 	t.Run("Armed", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
@@ -52,7 +52,7 @@ func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 			t.Errorf("it ended at %s", at)
 		}
 	})
-	// It is approved again while the workflow of before has not ended.
+	// It is approved again while the previous workflow is still running.
 	t.Run("ApprovedAgain", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(20*time.Minute, func() { r.room.change(takeBack) })

@@ -13,10 +13,10 @@ import (
 	"dateline/workflows"
 )
 
-// vault keeps archives; its engines are away for some tries.
+// vault stores archives; its engines fail for some attempts.
 type vault struct {
 	mu      sync.Mutex
-	away    int // tries that fail
+	away    int // failing attempts
 	written int
 	failed  int
 	dropped []time.Time
@@ -24,13 +24,13 @@ type vault struct {
 	now     func() time.Time
 }
 
-// WriteArchive is the activity of that name.
+// WriteArchive implements the activity of that name.
 func (v *vault) WriteArchive(context.Context, activities.ArchiveInput) (activities.ArchiveResult, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.away > 0 {
 		v.away--
-		return activities.ArchiveResult{}, errors.New("the object store is away")
+		return activities.ArchiveResult{}, errors.New("the object store is down")
 	}
 	v.written++
 	keep := v.keep
@@ -40,13 +40,13 @@ func (v *vault) WriteArchive(context.Context, activities.ArchiveInput) (activiti
 	return activities.ArchiveResult{Written: true, Bytes: 100, Keep: keep}, nil
 }
 
-// FailArchive is the activity of that name.
+// FailArchive implements the activity of that name.
 func (v *vault) FailArchive(context.Context, activities.ArchiveInput) error {
 	v.failed++
 	return nil
 }
 
-// DropArchive is the activity of that name.
+// DropArchive implements the activity of that name.
 func (v *vault) DropArchive(context.Context, activities.ArchiveInput) error {
 	v.dropped = append(v.dropped, v.now())
 	return nil
@@ -61,8 +61,8 @@ func exporting(v *vault) *testsuite.TestWorkflowEnvironment {
 	return env
 }
 
-// An archive is written in spite of an object store that is away for a while,
-// waits for a week, and is gone then.
+// An archive is written although the object store is down for a while. It is deleted
+// after a week.
 func TestExportWorkspace_DeletesTheArchiveAfterAWeek(t *testing.T) {
 	v := &vault{away: 3}
 	env := exporting(v)
@@ -85,7 +85,7 @@ func TestExportWorkspace_RecordsFailure(t *testing.T) {
 	}
 }
 
-// Who cancels the workflow has the archive deleted at once.
+// Canceling the workflow deletes the archive immediately.
 func TestExport_CancelLeavesNothing(t *testing.T) {
 	v := &vault{}
 	env := exporting(v)

@@ -25,7 +25,7 @@ import (
 // opening is when every test begins.
 var opening = time.Date(2026, 12, 24, 9, 0, 0, 0, time.UTC)
 
-// newsroom stands for database, desk and networks: one post, changed by the
+// newsroom stands in for database, scheduling and networks: one post, changed by the
 // same rules. Its exported methods are the activities.
 type newsroom struct {
 	id  uuid.UUID
@@ -35,20 +35,19 @@ type newsroom struct {
 	view        delivery.PostView
 	sent        []sentTarget
 	calls       int
-	refused     []string // commands that were answered with a refusal
-	readErrs    int      // how often reading fails first
+	refused     []string // commands that were refused
+	readErrs    int      // number of reads that fail first
 	reads       int
 	commandErrs int
-	// publish replaces what a network does; nil posts at once.
+	// publish replaces a network's response; nil posts immediately.
 	publish func(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error)
-	steps   []webhook.Step // of a webhook's delivery, in turn
+	steps   []webhook.Step // of a webhook's delivery, in order
 	tried   int
-	// prepare is what preparing does; nil is done at once.
+	// prepare replaces preparation; nil is done immediately.
 	prepare  func(ctx context.Context, in delivery.TargetInput) error
 	prepared []preparation
 	commands []delivery.Command
-	// Of the counts of views: whether somebody else flushes, and whether they were
-	// compared.
+	// View counts: whether another worker flushes, and whether they were compared.
 	busy, checked bool
 }
 
@@ -63,9 +62,9 @@ type sentTarget struct {
 	at     time.Time
 }
 
-var errDatabase = errors.New("the database does not answer")
+var errDatabase = errors.New("the database does not respond")
 
-// newRoom makes a post that is due an hour after opening.
+// newRoom creates a post that is due an hour after opening.
 func newRoom(networks ...string) *newsroom {
 	n := &newsroom{id: uuid.New(), now: time.Now, view: delivery.PostView{Status: post.Scheduled,
 		ScheduledTime: opening.Add(time.Hour), TimeZone: "Asia/Ho_Chi_Minh", Revision: 1}}
@@ -75,7 +74,7 @@ func newRoom(networks ...string) *newsroom {
 	return n
 }
 
-// ReadPost is the activity of that name.
+// ReadPost implements the activity of that name.
 func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -91,7 +90,7 @@ func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, erro
 	return v, nil
 }
 
-// ApplyCommand is the activity of that name.
+// ApplyCommand implements the activity of that name.
 func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,7 +116,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	switch c.Name {
 	case workflows.SignalRetry, workflows.SignalDiscard:
 		n.rollUp()
-		return nil // what is to be said stays the same
+		return nil // the text stays the same
 	case workflows.SignalCancel:
 		v.Status = post.Canceled
 		for i := range v.Targets {
@@ -142,7 +141,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	return nil
 }
 
-// decide retries or discards dead letters, and says whether there were any.
+// decide retries or discards dead letters, and reports whether there were any.
 func (n *newsroom) decide(c delivery.Command) (found bool) {
 	if c.InputError != "" {
 		return false
@@ -160,7 +159,7 @@ func (n *newsroom) decide(c delivery.Command) (found bool) {
 	return found
 }
 
-// rollUp makes the post's status follow from its targets', as the database does.
+// rollUp derives the post's status from its targets', like the database.
 func (n *newsroom) rollUp() {
 	v, counts := &n.view, map[post.TargetStatus]int{}
 	dead := false
@@ -188,7 +187,7 @@ func (n *newsroom) rollUp() {
 	}
 }
 
-// PublishTarget is the activity of that name.
+// PublishTarget implements the activity of that name.
 func (n *newsroom) PublishTarget(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 	n.mu.Lock()
 	if left := in.NotBefore.Sub(n.now()); left > 0 {
@@ -205,7 +204,7 @@ func (n *newsroom) PublishTarget(ctx context.Context, in delivery.TargetInput) (
 	return n.post(in), nil
 }
 
-// PrepareTarget is the activity of that name.
+// PrepareTarget implements the activity of that name.
 func (n *newsroom) PrepareTarget(ctx context.Context, in delivery.TargetInput) error {
 	n.mu.Lock()
 	n.prepared = append(n.prepared, preparation{in, n.now()})
@@ -217,28 +216,28 @@ func (n *newsroom) PrepareTarget(ctx context.Context, in delivery.TargetInput) e
 	return nil
 }
 
-// ReconcilePosts is the activity of that name.
+// ReconcilePosts implements the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (delivery.RecoveryResult, error) {
 	return delivery.RecoveryResult{Signaled: 2}, nil
 }
 
-// FlushViews is the activity of that name.
+// FlushViews implements the activity of that name.
 func (n *newsroom) FlushViews(context.Context) (activities.FlushResult, error) {
 	return activities.FlushResult{Batches: 16, Pages: 300, Busy: n.busy}, nil
 }
 
-// CheckViews is the activity of that name.
+// CheckViews implements the activity of that name.
 func (n *newsroom) CheckViews(context.Context) (activities.CheckResult, error) {
 	n.checked = true
 	return activities.CheckResult{Done: true, Compared: 900}, nil
 }
 
-// MaintainViews is the activity of that name.
+// MaintainViews implements the activity of that name.
 func (n *newsroom) MaintainViews(context.Context) (activities.MaintainViewsResult, error) {
 	return activities.MaintainViewsResult{Sketched: 300}, nil
 }
 
-// AttemptDelivery is the activity of that name.
+// AttemptDelivery implements the activity of that name.
 func (n *newsroom) AttemptDelivery(context.Context, uuid.UUID) (webhook.Step, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -252,12 +251,12 @@ func (n *newsroom) attempts() int {
 	return n.tried
 }
 
-// post publishes, if the post is still what the workflow decided on.
+// post publishes if the post is unchanged since the workflow's decision.
 func (n *newsroom) post(in delivery.TargetInput) delivery.TargetResult {
 	return n.finish(in, post.TargetPosted)
 }
 
-// finish ends a target, if the post is still what the workflow decided on.
+// finish ends a target if the post is unchanged since the workflow's decision.
 func (n *newsroom) finish(in delivery.TargetInput, status post.TargetStatus) delivery.TargetResult {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -279,7 +278,7 @@ func (n *newsroom) finish(in delivery.TargetInput, status post.TargetStatus) del
 	return delivery.TargetResult{Status: status, Recorded: true}
 }
 
-// change is what the API does: it changes the row behind the workflow's back.
+// change is a change by the API: it changes the row without a signal.
 func (n *newsroom) change(f func(v *delivery.PostView)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -313,10 +312,10 @@ func newRun(t *testing.T, room *newsroom) *run {
 	return &run{env, t, room}
 }
 
-// at does something when so much time has passed.
+// at calls a function at a time after the start.
 func (r *run) at(after time.Duration, do func()) { r.RegisterDelayedCallback(do, after) }
 
-// end executes the workflow and gives its result and error.
+// end executes the workflow and returns its result and error.
 func (r *run) end() (post.Status, error) {
 	r.t.Helper()
 	r.ExecuteWorkflow(workflows.PostWorkflow, workflows.PostInput{PostID: r.room.id})
@@ -341,7 +340,7 @@ func (r *run) wantEnd(want post.Status) {
 	}
 }
 
-// wantSent checks how often and when the post went out.
+// wantSent checks how often and when the post was sent.
 func (r *run) wantSent(at ...time.Time) {
 	r.t.Helper()
 	r.room.mu.Lock()
@@ -350,14 +349,14 @@ func (r *run) wantSent(at ...time.Time) {
 		r.t.Fatalf("sent %v, want %d times", r.room.sent, len(at))
 	}
 	for i, want := range at {
-		// Dispatched a second before, where the real activity waits for the time.
+		// Dispatched a second early; the real activity waits for the time.
 		if got := r.room.sent[i].at; got.Before(want.Add(-time.Second)) || got.After(want.Add(time.Second)) {
 			r.t.Errorf("sent at %s, want %s", got, want)
 		}
 	}
 }
 
-// details is what the Web UI shows of the workflow.
+// details returns the workflow's details in the Web UI.
 func (r *run) details() string {
 	r.t.Helper()
 	answer, err := r.QueryWorkflow("__temporal_workflow_metadata")
@@ -375,7 +374,7 @@ func containsAll(text string, parts ...string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }
 
-// quiet drops the environment's chatter.
+// quiet drops the environment's log.
 type quiet struct{}
 
 func (quiet) Debug(string, ...any) {}

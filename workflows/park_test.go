@@ -14,8 +14,7 @@ import (
 	"dateline/workflows"
 )
 
-// failFirst makes every target that the network gets for the first time end
-// with status.
+// failFirst ends the first attempt of every target with status.
 func failFirst(room *newsroom, status post.TargetStatus) {
 	tried := map[uuid.UUID]bool{}
 	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
@@ -69,7 +68,7 @@ func TestPark_EndsAfterThirtyDays(t *testing.T) {
 	r.wantEnd(post.Failed)
 	r.wantSent()
 	if r.room.calls != 1 {
-		t.Errorf("publishing was tried %d times", r.room.calls)
+		t.Errorf("got %d attempts to publish", r.room.calls)
 	}
 	if waited := r.Now().Sub(due); waited < 30*24*time.Hour-time.Minute || waited > 30*24*time.Hour+time.Minute {
 		t.Errorf("it waited %s", waited)
@@ -79,7 +78,7 @@ func TestPark_EndsAfterThirtyDays(t *testing.T) {
 	}
 }
 
-// A signal after the end starts a workflow that no longer parks, or continues.
+// A signal after the end starts a new workflow, which parks again or continues.
 func TestPark_ResumesAfterItsWorkflowEnded(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.Status, room.view.Targets[0].Status = post.Failed, post.TargetFailed
@@ -126,7 +125,7 @@ func TestParkedPost_AppliesCommands(t *testing.T) {
 	}
 }
 
-// Signals that cannot be understood decide nothing: least of all about all.
+// Invalid signals have no effect, least of all on all targets.
 func TestPark_RejectsInvalidSignals(t *testing.T) {
 	for name, input := range map[string]any{
 		"String":        payload("json/plain", `"all"`),
@@ -161,7 +160,7 @@ func TestPark_RejectsInvalidSignals(t *testing.T) {
 	}
 }
 
-// Cancel and publish_now have nothing to act on any more.
+// Cancel and publish_now have no effect on a parked post.
 func TestPark_RejectsLateSignals(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	want := []string{workflows.SignalCancel, workflows.SignalPublishNow, workflows.SignalEdit}
@@ -211,7 +210,7 @@ func TestPark_WakesOnAChange(t *testing.T) {
 	r.wantSent(opening.Add(48 * time.Hour))
 }
 
-// A signal that brings nothing new neither ends the wait nor prolongs it.
+// A signal without a change neither ends the wait nor extends it.
 func TestPark_IgnoresANotificationWithoutAChange(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for i := range 10 {
@@ -237,7 +236,7 @@ func TestPark_UncertainPosts(t *testing.T) {
 			room := newRoom("mastodon")
 			failFirst(room, post.TargetUncertain)
 			r := newRun(t, room)
-			// It is not known to have failed, so a retry might double it.
+			// It is uncertain, so a retry might publish it twice.
 			r.at(24*time.Hour, func() { r.SignalWorkflow(workflows.SignalRetry, nil) })
 			r.at(48*time.Hour, func() {
 				if got := room.refusals(); !slices.Equal(got, []string{workflows.SignalRetry}) || r.state().Doing != "parked" {
@@ -291,7 +290,7 @@ func TestPark_CanceledWorkflowChangesNothing(t *testing.T) {
 			t.Errorf("it took %s", passed)
 		}
 	})
-	// What was asked before, by a signal, is still done.
+	// Commands that were signaled before are still applied.
 	t.Run("AfterARetry", func(t *testing.T) {
 		r := parkedRun(t, "mastodon")
 		r.at(48*time.Hour, func() {
@@ -304,8 +303,8 @@ func TestPark_CanceledWorkflowChangesNothing(t *testing.T) {
 		}
 		r.wantSent()
 	})
-	// The request came while the post went out. It is refused then, and there
-	// can be no second one: Temporal takes one per workflow.
+	// The request arrives while the post is published. It is refused then, and there
+	// can be no second one: Temporal accepts one per workflow.
 	t.Run("WhilePublishing", func(t *testing.T) {
 		room := newRoom("mastodon")
 		r := newRun(t, room)
@@ -339,7 +338,7 @@ func TestParkedPost_DetailsDescribeTheWait(t *testing.T) {
 	r.wantEnd(post.Posted)
 }
 
-// The database being away neither ends the wait nor loses a decision.
+// An unavailable database neither ends the wait nor loses a decision.
 func TestPark_SurvivesDatabaseErrors(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
@@ -366,6 +365,6 @@ func TestPark_RetriedPostParksAgain(t *testing.T) {
 		t.Errorf("it waited %s, and not 30 days from the second failure", waited)
 	}
 	if room.calls != 2 {
-		t.Errorf("publishing was tried %d times", room.calls)
+		t.Errorf("got %d attempts to publish", room.calls)
 	}
 }

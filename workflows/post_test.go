@@ -64,7 +64,7 @@ func TestPost_Edited(t *testing.T) {
 			r.wantSent(to)
 		})
 	}
-	// The workflow was not told, because Temporal was away: the row still decides.
+	// The workflow got no signal, because Temporal was down: the row still decides.
 	t.Run("Unheard", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, func() {
@@ -81,7 +81,7 @@ func TestPost_Canceled(t *testing.T) {
 	r.wantEnd(post.Canceled)
 	r.wantSent()
 	if r.room.calls != 0 {
-		t.Errorf("publishing was tried %d times", r.room.calls)
+		t.Errorf("got %d attempts to publish", r.room.calls)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestPost_PublishNow(t *testing.T) {
 	r.wantSent(opening.Add(10 * time.Minute))
 }
 
-// The timer and a signal come before the same workflow task; the signal wins.
+// The timer and a signal arrive before the same workflow task; the signal wins.
 func TestPost_SignalWithTheTimer(t *testing.T) {
 	later := opening.Add(2 * time.Hour)
 	text := later.Format(time.RFC3339)
@@ -136,14 +136,14 @@ func TestPost_SignalWithTheTimer(t *testing.T) {
 			r.wantEnd(row.end)
 			r.wantSent(row.sent...)
 			if r.room.calls != len(row.sent) {
-				t.Errorf("publishing was tried %d times", r.room.calls)
+				t.Errorf("got %d attempts to publish", r.room.calls)
 			}
 		})
 	}
 }
 
-// A post to one account waits at Temporal with its activity. What changes it
-// ends that wait at once: also to an earlier time, and without a try.
+// A post to one account waits at Temporal with its activity. A change ends that wait
+// immediately, also for an earlier time, without using an attempt.
 func TestPost_OneAccountWaitsWithItsActivity(t *testing.T) {
 	earlier, later := opening.Add(40*time.Minute), opening.Add(3*time.Hour)
 	for name, row := range map[string]struct {
@@ -168,7 +168,7 @@ func TestPost_OneAccountWaitsWithItsActivity(t *testing.T) {
 			r.wantEnd(row.end)
 			r.wantSent(row.sent...)
 			if r.room.calls != len(row.sent) || waited != 0 {
-				t.Errorf("publishing was tried %d times, and the workflow itself waited %d times", r.room.calls, waited)
+				t.Errorf("got %d attempts to publish, and the workflow itself waited %d times", r.room.calls, waited)
 			}
 			if want := 1 + min(1, len(row.signal)); r.room.reads != want {
 				t.Errorf("the post was read %d times, want %d", r.room.reads, want)
@@ -204,13 +204,13 @@ func TestPost_NotFoundEndsTheWorkflow(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(delivery.PostView{}, temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
 	if _, err := r.end(); err == nil {
-		t.Error("a post that is gone must end its workflow with an error")
+		t.Error("a deleted post must end its workflow with an error")
 	}
 }
 
 func TestPost_DatabaseErrors(t *testing.T) {
 	room := newRoom("mastodon")
-	room.readErrs, room.commandErrs = 40, 20 // a quarter of an hour, and then some
+	room.readErrs, room.commandErrs = 40, 20 // more than a quarter of an hour
 	r := newRun(t, room)
 	tries := 0
 	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
@@ -270,7 +270,7 @@ func TestPost_Query(t *testing.T) {
 	room := newRoom("mastodon")
 	r := newRun(t, room)
 	attributes := map[string]any{}
-	// The workflow around it can see what the visibility store is told.
+	// The workflow around it can read what is written to the visibility store.
 	r.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.PostInput) (workflows.PostResult, error) {
 		result, err := workflows.Post(ctx, in)
 		for key, value := range workflow.GetTypedSearchAttributes(ctx).GetUntypedValues() {
@@ -300,7 +300,7 @@ func TestPost_Query(t *testing.T) {
 	}
 }
 
-// await waits, in real time, for what the workflow does meanwhile.
+// await waits in real time for a change that the workflow makes.
 func (r *run) await(done func() bool) error {
 	for range 500 {
 		if done() {
@@ -308,5 +308,5 @@ func (r *run) await(done func() bool) error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return temporal.NewNonRetryableApplicationError("what was waited for did not happen", "test", nil)
+	return temporal.NewNonRetryableApplicationError("timed out waiting for the workflow", "test", nil)
 }

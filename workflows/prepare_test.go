@@ -15,15 +15,14 @@ import (
 	"dateline/workflows"
 )
 
-// withFiles makes a post that has attachments: they are uploaded ten minutes
-// ahead of its time.
+// withFiles adds attachments to a post: they are uploaded ten minutes before its time.
 func withFiles(networks ...string) *newsroom {
 	room := newRoom(networks...)
 	room.view.PrepareAt = due.Add(-10 * time.Minute)
 	return room
 }
 
-// moved is an edit of the time, as the database carries it out.
+// moved is an edit of the time, as the database applies it.
 func moved(to time.Time) func(v *delivery.PostView) {
 	return func(v *delivery.PostView) { v.ScheduledTime, v.PrepareAt = to, to.Add(-10*time.Minute) }
 }
@@ -80,7 +79,7 @@ func TestPrepare_ShortNotice(t *testing.T) {
 	}
 }
 
-// hung is an upload that does not end for a day: it is tried again only then.
+// hung is an upload that does not end for a day, after which it is retried.
 func hung() error {
 	return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 }
@@ -109,7 +108,7 @@ func TestPrepare_EditRestartsIt(t *testing.T) {
 	r.wantPrepared(2, later.Add(-10*time.Minute))
 	r.wantSent(later)
 	if calledOff != 1 {
-		t.Errorf("%d uploads were called off", calledOff)
+		t.Errorf("%d uploads were canceled", calledOff)
 	}
 }
 
@@ -135,7 +134,7 @@ func TestPrepare_PublishNowAndCancel(t *testing.T) {
 	}
 }
 
-// Preparing may fail, be refused or time out: publishing does it then, on time.
+// If preparation fails, is refused or times out, publishing does it on time.
 func TestPrepare_FailureDoesNotDelayPublishing(t *testing.T) {
 	for name, err := range map[string]error{"ForGood": temporal.NewNonRetryableApplicationError("no", "test", nil), "EveryTime": errDatabase} {
 		t.Run(name, func(t *testing.T) {
@@ -144,14 +143,14 @@ func TestPrepare_FailureDoesNotDelayPublishing(t *testing.T) {
 			r.wantEnd(post.Posted)
 			r.wantSent(due)
 			if tries := len(r.room.prepared); name == "EveryTime" && tries != 5 || name == "ForGood" && tries != 1 {
-				t.Errorf("it was tried %d times", tries)
+				t.Errorf("got %d attempts", tries)
 			}
 		})
 	}
 }
 
-// An upload that hangs keeps its account until the post's time and no longer,
-// and other accounts not at all.
+// A hung upload delays its account until the post's time at most, and other accounts
+// not at all.
 func TestPrepare_HungUploadIsCanceledAtTheScheduledTime(t *testing.T) {
 	r := newRun(t, withFiles("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
@@ -167,7 +166,7 @@ func TestPrepare_HungUploadIsCanceledAtTheScheduledTime(t *testing.T) {
 		sent[d.target] = d.at
 	}
 	if at := sent[slow]; at.Before(due) || at.After(due.Add(time.Second)) {
-		t.Errorf("what hung was published at %s, want its time", at)
+		t.Errorf("the hung target was published at %s, want its time", at)
 	}
 	if at := sent[r.room.view.Targets[1].ID]; !at.Before(due) {
 		t.Errorf("the other account was published at %s, want it dispatched ahead", at)
@@ -177,10 +176,10 @@ func TestPrepare_HungUploadIsCanceledAtTheScheduledTime(t *testing.T) {
 	}
 }
 
-// Uploads that end between arming and the time are not made twice.
+// Uploads that end between arming and the time are not repeated.
 func TestPrepare_WaitsForAnUploadThatEndsInTime(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
-	r.room.view.ArmAt = due.Add(-2 * time.Minute) // as in a burst
+	r.room.view.ArmAt = due.Add(-2 * time.Minute) // like in a burst
 	r.room.prepare = func(context.Context, delivery.TargetInput) error {
 		if len(r.room.prepared) == 1 {
 			return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 9 * time.Minute})
@@ -209,6 +208,6 @@ func TestPrepare_EditDuringAHungUpload(t *testing.T) {
 	r.wantSent(later.Add(-2 * time.Second))
 	r.wantPrepared(2, later.Add(-10*time.Minute))
 	if r.room.calls != 1 {
-		t.Errorf("publishing was tried %d times", r.room.calls)
+		t.Errorf("got %d attempts to publish", r.room.calls)
 	}
 }

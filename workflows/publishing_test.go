@@ -52,8 +52,8 @@ func TestPost_StaleResultIsDecidedAgain(t *testing.T) {
 	r.wantSent(later)
 }
 
-// Whatever makes every round stale or fail, rounds must become rare, and
-// signals must still be heard.
+// When every attempt is stale or fails, attempts must become rare, and signals must
+// still be received.
 func TestPost_HasNoHotLoop(t *testing.T) {
 	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken", "test", nil)} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestPost_SignalsWhilePublishing(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	content := "new"
 	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
-		result := r.room.post(in) // the claim: from here on it is too late
+		result := r.room.post(in) // the claim: from now on it is too late
 		r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{Content: &content})
 		r.SignalWorkflow(workflows.SignalCancel, nil)
 		r.SignalWorkflow(workflows.SignalPublishNow, nil)
@@ -104,7 +104,7 @@ func TestPost_SignalsWhilePublishing(t *testing.T) {
 	}
 }
 
-// A target that sits out a long pause must not hold back an edit.
+// A target in a long pause must not delay an edit.
 func TestPost_EditCancelsAWaitingTarget(t *testing.T) {
 	r := newRun(t, newRoom("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
@@ -123,7 +123,7 @@ func TestPost_EditCancelsAWaitingTarget(t *testing.T) {
 	r.wantSent(opening.Add(2*time.Hour), opening.Add(2*time.Hour))
 }
 
-// Reading costs the database and Temporal; nearly every post needs it once.
+// Reading loads the database and Temporal; nearly every post needs it once.
 func TestPost_PublishedIsNotReadAgain(t *testing.T) {
 	room := newRoom("mastodon", "mastodon")
 	newRun(t, room).wantEnd(post.Posted)
@@ -132,7 +132,7 @@ func TestPost_PublishedIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// What an older build answered does not say that it is recorded.
+// A result of an older build does not state that it is recorded.
 func TestPost_IsReadAgainIfTheEndWasNotRecorded(t *testing.T) {
 	room := newRoom("mastodon")
 	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"dateline/internal/notify/email"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -35,10 +36,10 @@ import (
 // with the code that made them.
 var record = flag.Bool("record", false, "write the recorded histories to testdata/replay")
 
-// recorder stands in for people and machines, which no history should name.
+// recorder replaces names of people and machines, which no history should contain.
 const recorder = "recorder"
 
-// scenario is what happens to one workflow on a real server.
+// scenario is one workflow execution on a real server.
 type scenario struct {
 	room  *newsroom
 	setUp func(room *newsroom)
@@ -91,7 +92,7 @@ func scenarios() map[string]*scenario {
 	}
 }
 
-// deadFirst makes every target a dead letter when it goes out first.
+// deadFirst makes every target a dead letter at its first attempt.
 func deadFirst(status post.TargetStatus) func(room *newsroom) {
 	return func(room *newsroom) {
 		room.view.ScheduledTime = time.Now()
@@ -99,7 +100,7 @@ func deadFirst(status post.TargetStatus) func(room *newsroom) {
 	}
 }
 
-// prepareAhead gives a post attachments, and little time to upload them.
+// prepareAhead adds attachments to a post, and little time to upload them.
 func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) func(room *newsroom) {
 	return func(room *newsroom) {
 		room.view.ScheduledTime = time.Now().Add(8 * time.Second)
@@ -121,7 +122,7 @@ func uncertainThenConfirmed() *scenario {
 	return s
 }
 
-// oneOfTwoDead fails one target, retries it in vain by its id, and edits.
+// oneOfTwoDead fails one target, retries it without success by its id, and edits.
 func oneOfTwoDead() *scenario {
 	s := &scenario{room: newRoom("mastodon", "bluesky"), end: post.Posted}
 	s.setUp = func(room *newsroom) {
@@ -144,7 +145,7 @@ func oneOfTwoDead() *scenario {
 	return s
 }
 
-// untilParked waits for the workflow to wait for a person.
+// untilParked waits until the workflow is parked.
 func untilParked(t *testing.T, c client.Client, id string) {
 	t.Helper()
 	for range 200 {
@@ -158,7 +159,7 @@ func untilParked(t *testing.T, c client.Client, id string) {
 	t.Fatal("the post was never parked")
 }
 
-// retryFirst makes the first target fail once.
+// retryFirst makes the first attempt of the first target fail.
 func retryFirst(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	first := room.view.Targets[0].ID
@@ -183,7 +184,7 @@ func throttleFirst(room *newsroom) {
 	}
 }
 
-// staleTwice makes the post slip away once without a change and once with one.
+// staleTwice makes the revision stale once without a change and once with one.
 func staleTwice(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	calls := 0
@@ -249,6 +250,17 @@ func TestRecord(t *testing.T) {
 			keep(t, c, name, run)
 		})
 	}
+	t.Run("send_reports", func(t *testing.T) {
+		t.Parallel()
+		m := &mailroom{}
+		run := start(t, c, m, "send_reports", workflows.SendReportsWorkflow)
+		var got workflows.SendReportsResult
+		// The alerts fail, which holds back no emails.
+		if err := run.Get(t.Context(), &got); err == nil || m.sent != 1 {
+			t.Fatalf("got %v and %d runs of the outbox, want an error and 1", err, m.sent)
+		}
+		keep(t, c, "send_reports", run)
+	})
 	t.Run("export_workspace", func(t *testing.T) {
 		t.Parallel()
 		v := &vault{keep: time.Second, now: time.Now}
@@ -280,8 +292,22 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// start runs a worker for one workflow: every scenario has a queue and a room of
-// its own.
+// mailroom has the activities of SendReports.
+type mailroom struct{ sent int }
+
+func (m *mailroom) CheckAlerts(context.Context) (int, error) {
+	return 0, temporal.NewNonRetryableApplicationError("the database is down", "down", nil)
+}
+
+func (m *mailroom) EnqueueReports(context.Context) (int, error) { return 2, nil }
+
+func (m *mailroom) SendEmails(context.Context) (email.SendResult, error) {
+	m.sent++
+	return email.SendResult{Sent: 2}, nil
+}
+
+// start runs a worker for one workflow: every scenario has a task queue and a newsroom
+// of its own.
 func start(t *testing.T, c client.Client, room any, id, name string, args ...any) client.WorkflowRun {
 	t.Helper()
 	queue := workflows.PostQueue + "-" + id
@@ -302,6 +328,7 @@ func start(t *testing.T, c client.Client, room any, id, name string, args ...any
 func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})

@@ -12,9 +12,9 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// TestReplay runs today's workflows over histories that were recorded on a real
-// server. A change that makes it fail would break posts that wait right now:
-// guard the change with workflow.GetVersion. See TestRecord.
+// TestReplay runs today's workflows over histories that were recorded on a real server.
+// A change that makes it fail would break posts that are waiting now: guard the change
+// with workflow.GetVersion. See TestRecord.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "replay", "*.json"))
 	if err != nil || len(files) < len(scenarios())+len(crawlScenarios())+len(searchScenarios())+6 {
@@ -36,8 +36,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// wantDiscreet checks that a history names neither what a post says nor the
-// machine or person that recorded it.
+// wantDiscreet checks that a history contains neither a post's content nor the machine
+// or person that recorded it.
 func wantDiscreet(t *testing.T, history []byte) {
 	t.Helper()
 	if host, err := os.Hostname(); err == nil && len(host) > 3 && bytes.Contains(history, []byte(host)) {
@@ -61,7 +61,7 @@ func wantDiscreet(t *testing.T, history []byte) {
 			}
 			payloads++
 			if bytes.Contains(bytes.ToLower(data), []byte("content")) || bytes.Contains(bytes.ToLower(data), []byte("token")) {
-				t.Errorf("the history holds %s", data)
+				t.Errorf("the history contains %s", data)
 			}
 		}
 	})

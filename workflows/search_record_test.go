@@ -16,15 +16,15 @@ import (
 	"dateline/workflows"
 )
 
-// shelf stands for the index of the search on a real server: it is away once,
-// and then there is something to index for a while.
+// shelf stands in for the search index on a real server: it fails once, and then has
+// changes for a while.
 type shelf struct {
 	mu    sync.Mutex
 	looks int
-	away  bool // it has been
+	away  bool // it has failed once
 }
 
-// watches is how often it is watched before nothing more happens.
+// watches is the number of polls before nothing more happens.
 const watches = 3
 
 func (s *shelf) next() (looks int, away bool) {
@@ -45,7 +45,7 @@ func (s *shelf) watched() int {
 }
 
 func errSearchUnavailable() error {
-	return temporal.NewApplicationErrorWithOptions("the search engine does not answer", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
+	return temporal.NewApplicationErrorWithOptions("the search engine does not respond", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
 }
 
 // SyncIndex is a stub of the activity.
@@ -61,7 +61,7 @@ func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 	return looks, ctx.Err()
 }
 
-// Reindex is the activity of that name.
+// Reindex implements the activity of that name.
 func (s *shelf) Reindex(context.Context) (int, error) {
 	if _, away := s.next(); away {
 		return 0, errSearchUnavailable()
@@ -74,13 +74,13 @@ func registerSearch(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{Name: workflows.ReindexArticlesWorkflow})
 }
 
-// searchScenarios are the workflows of the search by the names of their histories.
+// searchScenarios are the search workflows by the names of their histories.
 func searchScenarios() map[string]string {
 	return map[string]string{"index_articles_cancelled": workflows.IndexArticlesWorkflow, "reindex_articles": workflows.ReindexArticlesWorkflow}
 }
 
-// TestRecordSearch runs the workflows of the search on a real server and replays
-// their histories; see TestRecord.
+// TestRecordSearch runs the search workflows on a real server and replays their
+// histories; see TestRecord.
 func TestRecordSearch(t *testing.T) {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })

@@ -11,22 +11,22 @@ import (
 	"dateline/workflows"
 )
 
-// index is an engine of the search that is away now and then.
+// index is a search engine that fails now and then.
 type index struct{ looks int }
 
 // SyncIndex is a stub of the activity.
 func (i *index) SyncIndex(context.Context) (int, error) {
 	if i.looks++; i.looks%10 == 1 {
-		return 0, errors.New("the engine is away")
+		return 0, errors.New("the engine is down")
 	}
 	return 1, nil
 }
 
-// Reindex is the activity of that name.
+// Reindex implements the activity of that name.
 func (i *index) Reindex(context.Context) (int, error) { return 7, nil }
 
-// The articles are followed for ever, with a new history from time to time, and
-// an engine that is away is no end.
+// The workflow runs forever, continues as new from time to time, and survives an engine
+// that is down.
 func TestIndexArticles_RunsForever(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
@@ -36,7 +36,7 @@ func TestIndexArticles_RunsForever(t *testing.T) {
 	env.ExecuteWorkflow(workflows.IndexArticles)
 	var continued *workflow.ContinueAsNewError
 	if err := env.GetWorkflowError(); !errors.As(err, &continued) || i.looks < 100 {
-		t.Errorf("after %d looks: %v", i.looks, err)
+		t.Errorf("after %d polls: %v", i.looks, err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"dateline/workflows"
 )
 
-// payload is an input as a client of any kind may send it.
+// payload is a signal's input as any kind of client may send it.
 func payload(encoding, data string) converter.RawValue {
 	return converter.NewRawValue(&commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: []byte(data)})
 }
@@ -52,7 +52,7 @@ func TestSignal_EditInput(t *testing.T) {
 	}
 }
 
-// Signals without an input of their own take any.
+// Signals without an input of their own accept any.
 func TestSignal_OthersIgnoreTheirInput(t *testing.T) {
 	for _, input := range []any{nil, payload("json/plain", `{"a":1}`), payload("json/plain", `broken`), payload("what/ever", "x")} {
 		r := newRun(t, newRoom("mastodon"))

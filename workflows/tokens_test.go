@@ -13,13 +13,13 @@ import (
 	"dateline/workflows"
 )
 
-// login is a network's login that is away for a while.
+// login is a network's login that fails for a while.
 type login struct {
 	steps []activities.RenewalStep
 	asked []uuid.UUID
 }
 
-// RenewToken is the activity of that name.
+// RenewToken implements the activity of that name.
 func (l *login) RenewToken(_ context.Context, id uuid.UUID) (activities.RenewalStep, error) {
 	l.asked = append(l.asked, id)
 	return l.steps[min(len(l.asked), len(l.steps))-1], nil

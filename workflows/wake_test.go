@@ -12,8 +12,8 @@ import (
 	"dateline/workflows"
 )
 
-// A post that was told to wait for hours goes out when it is woken, and so does
-// one of several targets of which another is being sent.
+// A post that waits for hours is sent when it is woken, also if another of its targets
+// is being sent.
 func TestWake_EndsTheWaitForARateLimit(t *testing.T) {
 	for name, networks := range map[string][]string{"OneTarget": {"mastodon"}, "TwoTargets": {"mastodon", "bluesky"}} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWake_EndsTheWaitForARateLimit(t *testing.T) {
 	}
 }
 
-// Nothing waits: the signal changes nothing.
+// Nothing waits, so the signal has no effect.
 func TestWake_OfAPostThatDoesNotWaitDoesNothing(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(time.Minute, func() { r.SignalWorkflow(workflows.SignalWake, nil) })

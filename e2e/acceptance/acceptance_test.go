@@ -1,6 +1,6 @@
-// Package acceptance runs Dateline on software that the other tests do not
-// cover: a second S3 server, Temporal on Postgres, a Redis Cluster, several
-// processes, and servers of other people.
+// Package acceptance runs Dateline on software that the other tests do not cover: a
+// second S3 server, Temporal on Postgres, a Redis Cluster, several processes, and
+// third-party servers.
 package acceptance
 
 import (
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // part is one line of the report.
 type part struct {
 	name string
-	// missing says why the part cannot run here; empty: it can.
+	// missing returns why the part cannot run here, or "".
 	missing string
 	engine  bool // with CI=true it must not be missing
 	test    func(t *testing.T, program string)
@@ -79,7 +79,7 @@ func parts() []part {
 	}
 }
 
-// uninstalled says that a program is not installed.
+// uninstalled returns the reason that a program is not installed, or "".
 func uninstalled(program string) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return program + " is not installed"
@@ -87,7 +87,7 @@ func uninstalled(program string) string {
 	return ""
 }
 
-// unset says which environment variables are not set.
+// unset returns the reason that environment variables are not set, or "".
 func unset(names ...string) string {
 	var missing []string
 	for _, name := range names {
@@ -115,8 +115,8 @@ func report(t *testing.T, to io.Writer, rows []string) {
 	}
 }
 
-// goTest runs tests of another package with further environment variables. A
-// failure shows the end of what they printed.
+// goTest runs tests of another package with additional environment variables. A failure
+// shows the end of their output.
 func goTest(t *testing.T, env []string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"test", "-count=1", "-timeout", "30m"}, args...)...)

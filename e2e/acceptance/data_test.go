@@ -14,7 +14,7 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// count sends page views to both apis and wants the sum at both.
+// count sends page views to both apis and expects the sum from both.
 func (in *installation) count() {
 	in.t.Helper()
 	var made struct {
@@ -24,7 +24,7 @@ func (in *installation) count() {
 	in.call(0, http.MethodPost, "/api/v1/sites", map[string]any{"name": "News"}, &made)
 	const readers = 20
 	for i := range readers {
-		// An api learns of a new site within moments.
+		// An api learns about a new site within moments.
 		e2etest.Eventually(in.t, 10*time.Second, "a view to be accepted", func() bool { return in.hit(i, made.Key) })
 	}
 	for n := range in.apis {
@@ -36,7 +36,7 @@ func (in *installation) count() {
 	}
 }
 
-// hit tells an api of one reader, and whether it was counted.
+// hit sends a reader's view to an api and reports whether it was counted.
 func (in *installation) hit(reader int, key string) bool {
 	in.t.Helper()
 	answer, err := stack.View(in.t.Context(), in.apis[reader%2].At, key, reader)
@@ -45,7 +45,7 @@ func (in *installation) hit(reader int, key string) bool {
 	return answer.Status == http.StatusAccepted && answer.Into(&said) == nil && said.Counted == 1
 }
 
-// upload attaches a picture.
+// upload uploads a picture.
 func (in *installation) upload(n int) (id string) {
 	in.t.Helper()
 	var body bytes.Buffer
@@ -68,14 +68,14 @@ func (in *installation) upload(n int) (id string) {
 	return media.ID
 }
 
-// seed has the newspaper crawled.
+// seed adds a seed for the newspaper.
 func (in *installation) seed() {
 	in.t.Helper()
 	in.call(0, http.MethodPost, "/api/v1/seeds", map[string]any{"url": in.paper.URL + "/", "min_interval_seconds": 60}, nil)
 }
 
-// stored wants the article in the search, and its page in the bucket, from
-// which the archive of the domain is read.
+// stored waits until the search finds the article, and checks that its page is in the
+// domain's archive, which is read from the bucket.
 func (in *installation) stored() {
 	in.t.Helper()
 	e2etest.Eventually(in.t, 90*time.Second, "the article to be found", func() bool {

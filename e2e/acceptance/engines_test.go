@@ -15,7 +15,7 @@ import (
 	"dateline/internal/testing/temporaltest"
 )
 
-// setting gives a setting of the processes; the last one counts.
+// setting returns a setting of the processes; the last one applies.
 func setting(env []string, name string) (value string) {
 	for _, entry := range env {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -25,7 +25,7 @@ func setting(env []string, name string) (value string) {
 	return value
 }
 
-// makeBucket makes the bucket, which an operator has to do.
+// makeBucket creates the bucket. Dateline does not; the operator does.
 func makeBucket(t *testing.T, env []string) {
 	t.Helper()
 	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: setting(env, "S3_ENDPOINT"), Region: "us-east-1", Bucket: setting(env, "S3_BUCKET"),
@@ -34,21 +34,21 @@ func makeBucket(t *testing.T, env []string) {
 	e2etest.Must(t, bucket.EnsureBucket(t.Context()))
 }
 
-// testTwoProcesses is the stack on the engines of the other tests, with a rate
-// limit that the workers share.
+// testTwoProcesses runs the stack on the engines of the other tests, with a rate limit
+// that the workers share.
 func testTwoProcesses(t *testing.T, program string) {
 	useStack(t, program, stack.Engines{}).limits()
 }
 
-// testRedisCluster: everything that is in Redis is spread over three nodes.
+// testRedisCluster spreads all keys over three nodes.
 func testRedisCluster(t *testing.T, program string) {
 	nodes := enginetest.RedisCluster(t).Options().Addrs
 	useStack(t, program, stack.Engines{Redis: strings.Join(nodes, ",")}).limits()
 	goTest(t, nil, "./internal/audience/counter/...", "./internal/audience/flush", "-run", "Cluster")
 }
 
-// testVersityGW: media and crawled pages are in another S3 server than
-// Dateline's own, and the tests of what Dateline asks of one pass on it.
+// testVersityGW stores media and crawled pages in another S3 server than Dateline's
+// own, and runs the tests of the object store on it.
 func testVersityGW(t *testing.T, program string) {
 	address := gateway(t)
 	useStack(t, program, stack.Engines{S3: address})
@@ -61,7 +61,7 @@ func testVersityGW(t *testing.T, program string) {
 	goTest(t, env, "./internal/ops/backup", "-run", "TestRestore_RestoresFiles")
 }
 
-// gateway runs VersityGW on an empty folder and gives its address.
+// gateway runs VersityGW on an empty folder and returns its address.
 func gateway(t *testing.T) (address string) {
 	t.Helper()
 	objects, metadata := t.TempDir(), t.TempDir() // a sidecar, because not every temporary folder has extended attributes
@@ -73,8 +73,8 @@ func gateway(t *testing.T) (address string) {
 	return address
 }
 
-// testTemporalOnPostgres: workflows are in Postgres and survive the end of their
-// server. A second server on the same database is refused.
+// testTemporalOnPostgres checks that workflows in Postgres survive a crash of the
+// server, and that a second server on the same database is refused.
 func testTemporalOnPostgres(t *testing.T, program string) {
 	t.Run("Stack", func(t *testing.T) {
 		useStack(t, program, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.Postgres(t)).Address})
@@ -86,7 +86,7 @@ func testTemporalOnPostgres(t *testing.T, program string) {
 	t.Run("Restart", func(t *testing.T) { restartOnPostgres(t, program) })
 }
 
-// restartOnPostgres kills the server while a post waits.
+// restartOnPostgres kills the server while a post is pending.
 func restartOnPostgres(t *testing.T, program string) {
 	database := enginetest.Postgres(t)
 	server := temporaltest.StartPostgres(t, database)
@@ -109,7 +109,7 @@ func restartOnPostgres(t *testing.T, program string) {
 	}
 }
 
-// testBluesky runs the adapter on the network's own server.
+// testBluesky runs the adapter on Bluesky's own server.
 func testBluesky(t *testing.T, _ string) {
 	goTest(t, nil, "./platforms/bluesky", "-run", "^TestRealServer$")
 }

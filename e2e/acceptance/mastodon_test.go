@@ -15,15 +15,15 @@ import (
 	"dateline/platforms/fake"
 )
 
-// lossyCase is a text whose responses get lost, with the thread that follows it.
-// WORD is replaced by a word that was never used before.
+// lossyCase is a post with its thread whose responses get lost. WORD is replaced by a
+// unique word.
 type lossyCase struct {
 	name, text   string
 	posts, loses int
 	thread       []string
 }
 
-// segments is how many statuses the server should have.
+// segments is the number of statuses that the server should have.
 func (c lossyCase) segments() int { return c.posts * (1 + len(c.thread)) }
 
 func lossyCases() []lossyCase {
@@ -46,8 +46,8 @@ func testMastodonServer(t *testing.T, program string) {
 	loseResponses(t, program, os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN"))
 }
 
-// testFakeMastodon runs the lossy cases on the fake network, which shows that
-// the proxy and the cases work.
+// testFakeMastodon runs the lossy cases on the fake network, which tests the proxy and
+// the cases.
 func testFakeMastodon(t *testing.T, program string) {
 	server, err := fake.New(fake.Options{})
 	e2etest.Must(t, err)
@@ -58,9 +58,9 @@ func testFakeMastodon(t *testing.T, program string) {
 	loseResponses(t, program, server.URL(), account.Token)
 }
 
-// loseResponses publishes posts whose responses the proxy loses after the
-// server has acted. Each must be on the server exactly once; Dateline knows it,
-// or says that it does not.
+// loseResponses publishes posts whose responses the proxy drops after the server has
+// acted. Each must be on the server exactly once. Dateline reports it as posted or
+// uncertain.
 func loseResponses(t *testing.T, program, base, token string) {
 	t.Helper()
 	p := newProxy(t, base)
@@ -98,14 +98,14 @@ func loseResponses(t *testing.T, program, base, token string) {
 	}
 }
 
-// check compares what the server has, and what Dateline says, with the case.
+// check compares the server's statuses and Dateline's report with the case.
 func (c lossyCase) check(t *testing.T, copies int, ends []string) {
 	t.Helper()
 	t.Logf("%s: %d copies of %d, %v", c.name, copies, c.segments(), ends)
-	// A thread stops at a segment that is uncertain.
+	// A thread stops at an uncertain segment.
 	stopped := len(c.thread) > 0 && slices.Contains(ends, "uncertain")
 	if copies > c.segments() || copies < c.segments() && !stopped {
-		t.Errorf("%s: the server has %d copies, want %d; Dateline says %v", c.name, copies, c.segments(), ends)
+		t.Errorf("%s: the server has %d copies, want %d; Dateline reports %v", c.name, copies, c.segments(), ends)
 	}
 	for _, end := range ends {
 		if end != "posted" && (end != "uncertain" || c.loses == 0) {
@@ -114,8 +114,8 @@ func (c lossyCase) check(t *testing.T, copies int, ends []string) {
 	}
 }
 
-// connectAndSchedule connects an account by its token and schedules posts to it,
-// each a text and the thread that follows it.
+// connectAndSchedule connects an account by its token and schedules posts with their
+// threads.
 func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts [][]string, at time.Time) (ids []string) {
 	t.Helper()
 	var account, made struct{ ID string }
@@ -138,8 +138,8 @@ func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts 
 	return ids
 }
 
-// settled waits until nothing will be sent any more, and gives how the posts
-// ended, in their order.
+// settled waits until nothing more will be sent and returns the posts' final states in
+// order.
 func settled(t *testing.T, s *stack.Stack, ids []string) []string {
 	t.Helper()
 	states := make([]string, len(ids))

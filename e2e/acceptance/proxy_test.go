@@ -17,13 +17,13 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// proxy stands before a Mastodon-compatible server. It counts what the server
-// made and refused, and loses responses after the server has acted.
+// proxy stands before a Mastodon-compatible server. It counts the statuses that the
+// server creates and refuses, and drops responses after the server has acted.
 type proxy struct {
 	URL string
 
 	mu      sync.Mutex
-	lose    map[string]int             // responses still to be lost, by a part of the request
+	lose    map[string]int             // responses still to be dropped, by a part of the request
 	made    map[string]map[string]bool // ids of statuses, by a part of the request
 	refused int                        // 429
 }
@@ -41,7 +41,8 @@ func newProxy(t *testing.T, base string) *proxy {
 	server := httptest.NewServer(forward)
 	t.Cleanup(server.Close)
 	p.URL = server.URL
-	// What a test asks for is in the request; ReverseProxy has read it by then.
+	// Tests match the request's body, which ReverseProxy has already read at this
+	// point.
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isCreate(r) {
 			body, err := io.ReadAll(r.Body)
@@ -61,8 +62,8 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/api/v1/statuses")
 }
 
-// expect has the proxy count the statuses whose request holds a word, and lose
-// the responses to the first of them.
+// expect counts the statuses whose request contains a word and drops the responses to
+// the first of them.
 func (p *proxy) expect(word string, lose int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +109,7 @@ func (p *proxy) watch(answer *http.Response) error {
 	return nil
 }
 
-// copies gives the ids of the statuses that the server made of a case.
+// copies returns the ids of a case's statuses.
 func (p *proxy) copies(word string) (ids []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +126,7 @@ func (p *proxy) refusals() int {
 	return p.refused
 }
 
-// removeAll deletes what the server made.
+// removeAll deletes the statuses that the tests created.
 func (p *proxy) removeAll(t *testing.T, token string) {
 	for word := range p.made {
 		for _, id := range p.copies(word) {

@@ -21,7 +21,7 @@ import (
 const burstSize = 40
 
 const (
-	statusLimit = 60 // posts that the network takes in 20 seconds
+	statusLimit = 60 // the network's limit in 20 seconds
 	overLimit   = 90 // posts that are due at one second
 )
 
@@ -37,8 +37,8 @@ type installation struct {
 	program string
 }
 
-// useStack runs the tasks of a newsroom on two processes of each kind: what one
-// process stores, the other returns.
+// useStack runs typical tasks on two processes of each kind: data that one process
+// stores, the other returns.
 func useStack(t *testing.T, program string, engines stack.Engines) *installation {
 	t.Helper()
 	paper := stack.Newspaper(t)
@@ -67,14 +67,14 @@ func useStack(t *testing.T, program string, engines stack.Engines) *installation
 	return in
 }
 
-// limitedStatuses is what the network takes.
+// limitedStatuses is the network's rate limit.
 func limitedStatuses() fake.Rates {
 	rates := fake.GenerousRates()
 	rates.Statuses = fake.Rate{Requests: statusLimit, Per: 20 * time.Second}
 	return rates
 }
 
-// call asks one of the two apis; anything but success ends the test.
+// call sends a request to one of the two apis. Anything but success ends the test.
 func (in *installation) call(n int, method, path string, body, out any) {
 	in.t.Helper()
 	answer, err := e2etest.Ask(in.t.Context(), method, in.apis[n%2].At+path, in.Token, body)
@@ -100,8 +100,8 @@ func (in *installation) schedule(n int, text string, at time.Time, attachments .
 	return made.ID
 }
 
-// publish sends posts that were scheduled at both apis, one with a picture,
-// while one of the workers is killed. A stream of the other api reports them.
+// publish schedules posts at both apis, one with a picture, and kills a worker while
+// they are published. A stream of the other api reports them.
 func (in *installation) publish() {
 	in.t.Helper()
 	events := in.events(1)
@@ -176,7 +176,7 @@ func (in *installation) events(n int) *stream {
 	return s
 }
 
-// seen is closed when an event of a type came for a post.
+// seen returns a channel that is closed when an event of a type arrives for a post.
 func (s *stream) seen(post, kind string) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -193,7 +193,7 @@ func (s *stream) seen(post, kind string) <-chan struct{} {
 	return done
 }
 
-// session logs in at one api, uses the session at the other, and ends it there.
+// session logs in at one api, uses the session at the other, and logs out there.
 func (in *installation) session() {
 	in.t.Helper()
 	link, err := url.Parse(in.Run(in.program, "login"))
@@ -212,7 +212,7 @@ func (in *installation) session() {
 		_ = answer.Body.Close()
 		return answer.StatusCode
 	}
-	if status := do(0, http.MethodPost, link.Path); status != http.StatusOK && status != http.StatusNotFound { // where it leads there may be no dashboard
+	if status := do(0, http.MethodPost, link.Path); status != http.StatusOK && status != http.StatusNotFound { // the redirect may lead to a missing dashboard
 		in.t.Fatalf("logging in with the link: status %d", status)
 	}
 	for n := range in.apis {
@@ -228,8 +228,9 @@ func (in *installation) session() {
 	}
 }
 
-// limits schedules more posts than the network takes in a period. The workers
-// share what is left, so the network refuses none, and both apis tell the same.
+// limits schedules more posts than the network accepts in a period. The workers share
+// the remaining quota, so the network refuses none, and both apis report the same
+// quota.
 func (in *installation) limits() {
 	in.t.Helper()
 	in.workers[0] = in.Worker("worker 0 again", in.program)
@@ -258,7 +259,7 @@ func (in *installation) limits() {
 	}
 	e2etest.Eventually(in.t, 90*time.Second, "the other posts after the reset", func() bool { return len(in.Net.Posts())-before == overLimit })
 	in.WantAllPosted()
-	if n := in.proxy.refusals(); n > 2 { // each process may learn of a limit by one
+	if n := in.proxy.refusals(); n > 2 { // each process may exceed the limit by one before it knows
 		in.t.Errorf("the network refused %d calls, want at most 2", n)
 	}
 }

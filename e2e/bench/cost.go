@@ -30,7 +30,7 @@ func kinds() []kind {
 	}
 }
 
-// cost is what a post cost Temporal, as it describes the workflow itself.
+// cost is what a post costs in Temporal, as reported by the workflow's description.
 type cost struct {
 	Kind        string `json:"kind"`
 	Targets     int    `json:"targets"`
@@ -59,7 +59,7 @@ func (s *stack) costs(ctx context.Context) (costs []cost, err error) {
 			return nil, err
 		}
 		if k.before != nil {
-			// Until then the workflow waits, as it does most of a post's life.
+			// Until then the workflow waits, as it does for most of a post's life.
 			if err := retry.Sleep(ctx, time.Second); err != nil {
 				return nil, err
 			}

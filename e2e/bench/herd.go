@@ -15,8 +15,9 @@ import (
 	"dateline/workflows"
 )
 
-// herd is how a crowded second went. Lateness is when the network received a
-// post, by its own clock, after the second that all of them were due at.
+// herd is the result of a burst. Lateness is the difference between the time at which
+// the network received a post, by its own clock, and the second at which all posts are
+// due.
 type herd struct {
 	N          int     `json:"n"`
 	Scheduled  float64 `json:"scheduled_per_s"` // accepted by the API
@@ -25,15 +26,15 @@ type herd struct {
 	P50MS      int64   `json:"p50_ms"`
 	P99MS      int64   `json:"p99_ms"`
 	MaxMS      int64   `json:"max_ms"`
-	Early      int     `json:"early"` // before their second
+	Early      int     `json:"early"` // received before their second
 	Duplicates int     `json:"duplicates"`
 	Lost       int     `json:"lost"`
 }
 
-// herd schedules n posts for one second and waits until all of them, and their
-// workflows, are done.
+// herd schedules n posts for one second and waits until all of them and their workflows
+// are done.
 func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) {
-	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), 1)
+	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts)
 	if err != nil {
 		return h, err
 	}
@@ -44,7 +45,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	at := time.Now().Add(lead).Truncate(time.Second)
 	text := fmt.Sprintf("herd %d of", n)
 	h.N = n
-	ids, scheduled, err := s.schedule(ctx, accounts[0], text, n, func(int) time.Time { return at })
+	ids, scheduled, err := s.schedule(ctx, accounts, text, n, func(int) time.Time { return at })
 	if err != nil {
 		return h, err
 	}
@@ -52,7 +53,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	s.progress("herd of %d scheduled; its second is %s", n, at.Format(time.TimeOnly))
 	h.LeadS = time.Until(at).Seconds()
 	if h.LeadS < 0 {
-		return h, errors.New("the herd's second came before all of it was scheduled: give it a longer -lead")
+		return h, errors.New("not all posts were scheduled before their second: use a longer -lead")
 	}
 	if err := s.profile(ctx, o, at.Add(-herdMargin), herdProfile, fmt.Sprintf("herd-%d", n)); err != nil {
 		return h, err
@@ -60,7 +61,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	if err := retry.Sleep(ctx, time.Until(at)+2*time.Second); err != nil {
 		return h, err
 	}
-	// What is missing after this is lost; nothing takes so long otherwise.
+	// Posts that are still missing now are lost: nothing else takes this long.
 	if !o.hurry {
 		err = s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
 	} else if err = retry.Sleep(ctx, 15*time.Second); err != nil {
@@ -100,8 +101,8 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	return h, nil
 }
 
-// explain says on stderr when the steps of a post happened in Temporal,
-// reckoned from its second.
+// explain prints to stderr when the steps of a post happened in Temporal, relative to
+// its second.
 func (s *stack) explain(ctx context.Context, id string, at time.Time, ms int64) error {
 	var steps []string
 	events := s.temporal.GetWorkflowHistory(ctx, "post/"+id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)

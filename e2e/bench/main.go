@@ -1,7 +1,6 @@
-// Command bench measures publishing on the whole stack of this machine: how
-// late a crowded second goes out, how many posts a minute it sustains, what a
-// bare Temporal would do, and what a post costs there. docs/performance.md
-// explains the figures.
+// Command bench measures publishing with the whole stack on this machine: how late a
+// burst is, how many posts per minute it sustains, the limit of a bare Temporal, and
+// the cost of a post in Temporal. docs/performance.md explains the figures.
 //
 // The last line on stdout is one JSON object.
 package main
@@ -34,7 +33,9 @@ type options struct {
 	program  string
 	source   string
 	herds    []int
-	lead     time.Duration // 0: as long as scheduling and arming the herd take
+	accounts int
+	latency  time.Duration // of the network
+	lead     time.Duration // 0: as long as scheduling and arming the posts take
 	steady   int
 	rate     int
 	parts    string
@@ -55,11 +56,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.source, "temporald", "temporald", "`directory` of temporald's source")
 	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
 	set.DurationVar(&o.lead, "lead", 0, "how long before its second a herd begins to be scheduled (default: as long as it takes)")
+	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")
+	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
-	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; more than the machine can do")
-	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost` or a part of that")
-	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended: what they would send later is not seen")
-	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and amid the sustained rate (they cost some speed)")
+	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
+	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that")
+	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
+	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
 	if err := set.Parse(args); err != nil {
 		return o, err
@@ -67,7 +70,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(*herds, ",", " ")) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return o, fmt.Errorf("-herd: %q is no size", word)
+			return o, fmt.Errorf("-herd: %q must be a positive number", word)
 		}
 		o.herds = append(o.herds, n)
 	}
@@ -111,10 +114,14 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 		}
 	}
 	if o.measures("bare") {
-		if r.bare, err = s.bare(ctx, o); err != nil {
+		if r.bare, err = s.bare(ctx, o, timerWorkflow); err != nil {
 			return err
 		}
-		r.rate("bare", r.bare)
+		r.rate("bare, timer", r.bare)
+		if r.deferred, err = s.bare(ctx, o, deferredWorkflow); err != nil {
+			return err
+		}
+		r.rate("bare, deferred", r.deferred)
 	}
 	if o.measures("sustained") {
 		if r.sustained, err = s.sustained(ctx, o); err != nil {
@@ -129,6 +136,12 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 			return err
 		}
 		r.cost(costs)
+	}
+	if o.measures("bulk") {
+		if r.bulk, err = s.bulk(ctx); err != nil {
+			return err
+		}
+		r.say("bulk         %.0f posts per second accepted, %.0f workflows per second started", r.bulk.PerS, r.bulk.StartedPerS)
 	}
 	return nil
 }

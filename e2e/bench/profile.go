@@ -14,16 +14,16 @@ import (
 	"dateline/internal/infra/retry"
 )
 
-// A herd is profiled around its second, posts that come one after the other in
-// the middle of their time.
+// A burst is profiled around its second, the sustained rate in the middle of its
+// duration.
 const (
 	herdMargin  = 3 * time.Second
 	herdProfile = 5 * time.Second
 	rateProfile = 15 * time.Second
 )
 
-// profile writes where the program and this process, with the fake network in
-// it, spend the time. Without -profiles it does nothing.
+// profile writes profiles of the program and of this process, which contains the fake
+// network. Without -profiles it does nothing.
 func (s *stack) profile(ctx context.Context, o options, from time.Time, length time.Duration, name string) error {
 	if o.profiles == "" {
 		return nil

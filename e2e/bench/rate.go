@@ -14,19 +14,30 @@ import (
 	"dateline/workflows"
 )
 
-// rate is how many workflows a minute were brought through while more became
-// due than could be done.
+// rate is the number of workflows per minute completed while more became due than the
+// machine can process.
 type rate struct {
 	N         int     // that were measured
-	DuePerMin float64 // what was asked for
-	PerMin    float64 // what was done in the middle of the time
-	WholeMin  float64 // what was done in all of it, with ramp-up and tail
+	DuePerMin float64 // requested
+	PerMin    float64 // completed in the middle of the measurement
+	WholeMin  float64 // completed overall, with ramp-up and tail
+
+	StartedPerS float64 // accepted or started per second, before the first was due
+	EndToEndMin float64 // per minute, with the time for starting them
+	CPUms       float64 // CPU time of each, with starting it
 }
 
-// sustained measures posts that become due one after the other, at a rate that
-// is more than the machine can do. They are accepted before the first of them
-// is due, so that what is measured is publishing: waking, reading, claiming,
-// sending, recording and ending, but not the API.
+// addCost adds the cost of starting n workflows and their CPU time.
+func (r *rate) addCost(n int, started, cpu time.Duration) {
+	r.StartedPerS = float64(n) / started.Seconds()
+	r.EndToEndMin = 1 / (1/r.PerMin + 1/(60*r.StartedPerS))
+	r.CPUms = cpu.Seconds() * 1000 / float64(n)
+}
+
+// sustained measures posts that become due at a rate that exceeds the machine's
+// capacity. They are accepted before the first one is due, so that the measurement
+// covers publishing (waking, loading, claiming, sending, recording and ending) but not
+// the API.
 func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	accounts, err := s.connect(ctx, "steady", 1)
 	if err != nil {
@@ -35,13 +46,20 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	began := time.Now()
 	// Bursts are armed ahead of time, so scheduling must end even earlier.
 	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
-	if _, _, err := s.schedule(ctx, accounts[0], "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
+	// This process is the client and the network, so its CPU time does not count.
+	before, _ := s.cpu()
+	scheduling := time.Now()
+	if _, _, err := s.schedule(ctx, accounts, "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
-	return s.rate(ctx, o, workflows.PostWorkflow, began, first)
+	started := time.Since(scheduling)
+	r, err := s.rate(ctx, o, workflows.PostWorkflow, began, first)
+	after, _ := s.cpu()
+	r.addCost(o.steady, started, after-before)
+	return r, err
 }
 
-// firstDue leaves time for starting them all.
+// firstDue leaves enough time for starting all of them.
 func firstDue(o options) time.Duration {
 	return 20*time.Second + time.Duration(o.steady)*15*time.Millisecond
 }
@@ -50,7 +68,7 @@ func dueAt(o options, first time.Time, i int) time.Time {
 	return first.Add(time.Duration(i) * time.Second / time.Duration(o.rate))
 }
 
-// life is when a workflow's activity was handed out and when it ended.
+// life is when a workflow's activity was dispatched and when it ended.
 type life struct {
 	run               *commonpb.WorkflowExecution
 	dispatched, ended time.Time // dispatched stays zero when there was nothing left to do
@@ -63,7 +81,7 @@ type life struct {
 func (s *stack) rate(ctx context.Context, o options, kind string, began, first time.Time) (rate, error) {
 	s.progress("%d workflows of type %s started; the first is due at %s", o.steady, kind, first.Format(time.TimeOnly))
 	if late := time.Since(first); late > 0 {
-		return rate{}, fmt.Errorf("the first of %d was due %s before all were started: give a smaller -steady", o.steady, late)
+		return rate{}, fmt.Errorf("the first of %d was due %s before all were started: use a smaller -steady", o.steady, late)
 	}
 	if err := s.profile(ctx, o, dueAt(o, first, o.steady/2), rateProfile, kind); err != nil {
 		return rate{}, err
@@ -88,7 +106,7 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	return reckon(halves, float64(60*o.rate)), nil
 }
 
-// reckon leaves out the first and the last fifth of the time.
+// reckon excludes the first and the last fifth of the time.
 func reckon(halves []time.Time, due float64) rate {
 	slices.SortFunc(halves, time.Time.Compare)
 	first, last := halves[0], halves[len(halves)-1]
@@ -113,8 +131,8 @@ func (s *stack) closed(ctx context.Context, kind string, timeout time.Duration) 
 	})
 }
 
-// lives reads, after the measurement, when the workflows of a type that were
-// started since then were dispatched and ended, by Temporal's clock.
+// lives reads when the workflows of a type that started since a time were dispatched
+// and ended, by Temporal's clock. It runs after the measurement.
 func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives []life, err error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000,
 		Query: fmt.Sprintf("WorkflowType = %q AND StartTime >= %q", kind, since.UTC().Format(time.RFC3339Nano))}
@@ -146,6 +164,6 @@ func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives 
 		}
 		return nil
 	})
-	// A late post may be looked after once more when it is done already.
+	// The reconciler may check a late post once more after it is done.
 	return slices.DeleteFunc(lives, func(l life) bool { return l.dispatched.IsZero() }), err
 }

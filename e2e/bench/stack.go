@@ -29,12 +29,11 @@ import (
 
 const loopback = "127.0.0.1"
 
-// namespace is the default of the setting DATELINE_TEMPORAL_NAMESPACE's
-// embedded server.
+// namespace is the default of DATELINE_TEMPORAL_NAMESPACE.
 const namespace = "default"
 
-// stack is one `dateline up` with its engines, a fake network outside of it,
-// and a client of its Temporal.
+// stack is one `dateline up` with its engines, an external fake network, and a client
+// of its Temporal.
 type stack struct {
 	dir      string
 	cmd      *exec.Cmd
@@ -49,7 +48,7 @@ type stack struct {
 	stderr   io.Writer
 }
 
-// progress says on stderr what is under way.
+// progress prints the current step to stderr.
 func (s *stack) progress(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.stderr, format+"\n", args...)
 }
@@ -62,13 +61,24 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 			err = errors.Join(err, s.stop())
 		}
 	}()
-	// One connection per scheduling caller is kept, as a real client would.
+	// Keep one connection per scheduling caller, like a real client.
 	s.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}, Timeout: time.Minute}
 	if s.network, err = fake.New(fake.Options{}); err != nil {
 		return s, err
 	}
 	if err := s.network.Start(loopback + ":0"); err != nil {
 		return s, err
+	}
+	if o.latency > 0 {
+		// Two thirds of it, and as much again for every other post.
+		slow := fake.Fault{Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: "/api/v1/statuses", Count: -1}
+		slower := slow
+		slower.Probability = 0.5
+		for _, f := range []fake.Fault{slow, slower} {
+			if err := s.network.Inject(f); err != nil {
+				return s, err
+			}
+		}
 	}
 	if s.dir, err = os.MkdirTemp("", "dateline-bench-*"); err != nil {
 		return s, err
@@ -189,18 +199,27 @@ func (s *stack) stop() error {
 	return errors.Join(errs...)
 }
 
-// call sends a request to the API and decodes its answer.
+// call sends a request to the API and decodes its response.
 func (s *stack) call(ctx context.Context, method, path string, body, out any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
+	return s.request(ctx, method, path, "application/json", raw, out)
+}
+
+// send posts a body of another type to the API.
+func (s *stack) send(ctx context.Context, path, contentType, body string) error {
+	return s.request(ctx, http.MethodPost, path, contentType, []byte(body), nil)
+}
+
+func (s *stack) request(ctx context.Context, method, path, contentType string, raw []byte, out any) error {
 	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(raw)) //nolint:gosec // the address is one that the program under test said
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+s.token)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", contentType)
 	answer, err := s.http.Do(request) //nolint:gosec // the address is one that the program under test said
 	if err != nil {
 		return err
@@ -219,8 +238,7 @@ func (s *stack) call(ctx context.Context, method, path string, body, out any) er
 	return json.Unmarshal(got, out)
 }
 
-// connect makes accounts at the network known to the program and gives their
-// ids there.
+// connect connects accounts of the fake network to the program and returns their ids.
 func (s *stack) connect(ctx context.Context, name string, n int) (ids []string, err error) {
 	for i := range n {
 		account, err := s.network.AddAccount(fmt.Sprintf("%s%d", name, i))
@@ -244,7 +262,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = l.Close() }() // all at the end, so that no port comes twice
+		defer func() { _ = l.Close() }() // all are closed at the end, so that no port is returned twice
 		_, port, err := net.SplitHostPort(l.Addr().String())
 		if err != nil {
 			return nil, err

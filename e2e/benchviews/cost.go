@@ -94,7 +94,7 @@ func ownCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// commands says which commands took how much of Redis' time for a view.
+// commands returns which commands took how much of Redis' time per view.
 func (e *engine) commands(ctx context.Context, out io.Writer, views float64) error {
 	text, err := e.Info(ctx, "commandstats").Result()
 	if err != nil {

@@ -56,7 +56,7 @@ func (e *engine) stop() {
 	_ = os.RemoveAll(e.dir)
 }
 
-// info is a number of Redis' INFO.
+// info returns a number of Redis' INFO.
 func (e *engine) info(ctx context.Context, section, name string) (float64, error) {
 	text, err := e.Info(ctx, section).Result()
 	if err != nil {

@@ -91,10 +91,12 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	return nil
 }
 
-// oneSite is all sites there are.
+// oneSite is a site store with one site.
 type oneSite struct{ *site.Active }
 
 func (s oneSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
+
+func (s oneSite) ByDomain(string) (*site.Active, bool) { return s.Active, false }
 func (s oneSite) BySecret(string) (*site.Active, bool)  { return nil, false }
 func (s oneSite) AnyAllows(string) bool                 { return true }
 
@@ -117,7 +119,7 @@ func newIngestHandler(ctx context.Context, e *engine, one counter.Site, viewCoun
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
 }
 
-// newNaive is a handler as tutorials have it.
+// newNaive is a handler as shown in tutorials.
 func newNaive(e *engine, one counter.Site) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
@@ -178,8 +180,8 @@ func load(ctx context.Context, o options, h http.Handler, pages []string) (resul
 	return result{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100]}, nil
 }
 
-// reader writes requests and reads answers with as little work as can be: what
-// is measured is the server.
+// reader writes requests and reads responses with as little work as possible, so that
+// the measurement covers the server.
 func reader(address string, until time.Time, pages []string, visitors int, seed uint64) ([]time.Duration, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -207,7 +209,7 @@ func reader(address string, until time.Time, pages []string, visitors int, seed 
 	return took, nil
 }
 
-// accepted reads an answer, which has no body.
+// accepted reads a response, which has no body.
 func accepted(from *bufio.Reader) error {
 	status, err := from.ReadString('\n')
 	if err != nil {

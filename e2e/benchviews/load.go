@@ -10,7 +10,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// readers make hits as a news site has them.
+// readers generates hits like those of a news site.
 type readers struct {
 	site     counter.Site
 	pages    []string
@@ -61,7 +61,7 @@ func (r *readers) referrer() string {
 	}
 }
 
-// pick prefers what stands first.
+// pick prefers the first elements.
 func pick(random *rand.Rand, of []string) string {
 	n := random.Float64()
 	return of[int(n*n*float64(len(of)))]

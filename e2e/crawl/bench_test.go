@@ -29,16 +29,16 @@ var (
 	profile    = flag.String("crawl-profile", "", "file for a CPU profile of the first worker; that of the sites and the S3 server goes beside it")
 )
 
-// Both crawlers make this many requests at once: ours one to each site, as it
-// always does, Colly in all.
+// Both crawlers make this many concurrent requests: Dateline one per site, as always,
+// Colly in total.
 const benchSites = 32
 
-// benchFollow are the links that both follow: those to articles, under the name
-// that the article gives itself.
+// benchFollow matches the links that both follow: links to articles, under their
+// canonical URL.
 const benchFollow = `/[a-z-]+/[a-z0-9-]+-[0-9]+\.html$`
 
-// figures are what a measurement gives. Only the ratio may be compared with that
-// of another machine.
+// figures are the results of a measurement. Only the ratio is comparable between
+// machines.
 type figures struct {
 	Pages         int     `json:"pages"`
 	PagesPerS     float64 `json:"pages_per_s"`
@@ -51,12 +51,12 @@ type figures struct {
 	CPUs          int     `json:"cpus"`
 }
 
-// TestBench measures the crawler with politeness lifted, storing everything,
-// beside bare Colly, which stores nothing: the same pages of the same server, on
-// the same processors, the links of every page read by both.
+// TestBench compares the crawler, without politeness delays and storing everything,
+// with bare Colly, which stores nothing: the same pages of the same server, on the same
+// CPUs, with the links of every page parsed by both.
 func TestBench(t *testing.T) {
 	if *benchTo == "" {
-		t.Log("nothing is measured without -crawl-bench; see make bench-crawl")
+		t.Log("make bench-crawl runs it (-crawl-bench)")
 		return
 	}
 	each := max(*benchPages/benchSites, 1)
@@ -78,7 +78,7 @@ func TestBench(t *testing.T) {
 	s.must(os.WriteFile(*benchTo, append(raw, '\n'), 0o644))
 }
 
-// throughput has both crawlers fetch the same pages.
+// throughput runs both crawlers on the same pages.
 func (s *stage) throughput(out *figures, pages int) {
 	s.Helper()
 	out.Pages = pages
@@ -86,13 +86,14 @@ func (s *stage) throughput(out *figures, pages int) {
 	for _, site := range s.world.Sites() {
 		homes = append(homes, site.Home())
 	}
-	// Neighbours disturb the runs: Colly has one before and one after ours.
+	// Other load disturbs the runs, so Colly runs once before and once after Dateline.
 	before := s.colly(homes, out.Pages, "100")
 	out.PagesPerS = s.crawlAll(out.Pages)
 	out.Transitions = float64(s.transitions()) / float64(out.Pages)
 	s.killWorker(0)
 	after := s.colly(homes, out.Pages, "100")
-	// Ours collects its garbage less often. So may Colly, who is then not bare.
+	// Dateline runs with a higher GOGC. For comparison, so does Colly, which then is
+	// not bare.
 	out.CollyRelaxed = s.colly(homes, out.Pages, "300")
 	out.CollyPagesPer = (before + after) / 2
 	out.Ratio = out.PagesPerS / out.CollyPagesPer
@@ -100,12 +101,11 @@ func (s *stage) throughput(out *figures, pages int) {
 		before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed, out.Transitions)
 }
 
-// crawlAll crawls all sites, from the first request to the moment when the last page
-// is recorded.
+// crawlAll crawls all sites, from the first request until the last page is recorded.
 func (s *stage) crawlAll(pages int) float64 {
 	s.Helper()
 	s.seed(crawl.Home)
-	// The links of articles are read too, as Colly reads them.
+	// The links of articles are parsed too, as Colly does.
 	s.exec("update seeds set max_depth = 2, allow = '{.html$}'")
 	s.startWorker(0)
 	if s.Profile != "" {
@@ -115,7 +115,7 @@ func (s *stage) crawlAll(pages int) float64 {
 	s.schedule()
 	const storedURLs = "select count(*) from urls where kind in ('home', 'article') and raw_hash <> ''"
 	s.until(10*time.Minute, "the end of the crawl", func() bool {
-		// The exact count costs something, and is asked for near the end only.
+		// The exact count is expensive, so query it only near the end.
 		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages && s.count(storedURLs) >= pages
 	})
 	var last time.Time
@@ -130,8 +130,7 @@ func (s *stage) crawlAll(pages int) float64 {
 	return float64(pages) / took.Seconds()
 }
 
-// colly runs bare Colly over all sites. gogc is how its garbage is collected: 100
-// is how Go does it where nobody asks for anything else.
+// colly runs bare Colly over all sites. gogc is its GOGC; Go's default is 100.
 func (s *stage) colly(homes []string, pages int, gogc string) float64 {
 	s.Helper()
 	program, err := filepath.Abs("../../bin/bench-colly")
@@ -155,7 +154,7 @@ func (s *stage) colly(homes []string, pages int, gogc string) float64 {
 	return float64(got.Pages) / got.Seconds
 }
 
-// transitions adds up what all workflows cost Temporal.
+// transitions sums the state transitions of all workflows.
 func (s *stage) transitions() (n int64) {
 	s.Helper()
 	for _, kind := range []string{workflows.CrawlDomainWorkflow, workflows.CrawlWorkflow} {

@@ -1,5 +1,5 @@
-// Package crawl tests the crawler whole: workers as processes of their own, on
-// real engines, against a synthetic web that writes down every request.
+// Package crawl tests the complete crawler: workers as separate processes, on real
+// engines, against a synthetic web that logs every request.
 package crawl
 
 import (
@@ -43,7 +43,7 @@ var (
 	factor    = flag.Int("crawl-factor", 60, "how much faster than in production hubs are asked")
 )
 
-// childVariable holds what a worker process needs to know.
+// childVariable is the environment variable with a worker process's configuration.
 const childVariable = "DATELINE_TEST_CRAWL_WORKER"
 
 // setup is the configuration of a worker process.
@@ -52,12 +52,12 @@ type setup struct {
 	AllowPrivate                  []string
 	IPs, Factor, AtOnce           int
 	Delay                         time.Duration
-	Search                        bool   // it reads articles too, and indexes them
+	Search                        bool   // also extracts and indexes articles
 	Profile                       string // file for a CPU profile of the worker; empty: none
 }
 
 func TestMain(m *testing.M) {
-	// As main sets it: workers, and the S3 server that is in this process.
+	// The same value as in main: workers and the S3 server in this process.
 	debug.SetGCPercent(300)
 	if rawSetup := os.Getenv(childVariable); rawSetup != "" {
 		if err := work(rawSetup); err != nil {
@@ -106,7 +106,7 @@ func work(rawSetup string) error {
 	}
 	w := worker.NewCrawl(c, *rig.Activities)
 	if s.Profile != "" {
-		// It is written before the worker is killed.
+		// The profile is written before the worker is killed.
 		if err := profileFor(10*time.Second, s.Profile); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s setup) limits() crawler.Limits {
 	return l
 }
 
-// stage is a web, the engines, and the processes that crawl.
+// stage is a web, the engines, and the crawling processes.
 type stage struct {
 	*testing.T
 	setup
@@ -145,7 +145,7 @@ type stage struct {
 	store    *postgres.Store
 	db       *pgx.Conn
 	temporal client.Client
-	token    string // of who has the seeds
+	token    string // of the workspace with the seeds
 
 	mu      sync.Mutex
 	workers []*exec.Cmd
@@ -222,7 +222,7 @@ func stop(w *exec.Cmd) {
 	}
 }
 
-// schedule runs the plan as often as the factor wants it.
+// schedule runs the planner as often as the speed factor requires.
 func (s *stage) schedule() {
 	_, err := s.temporal.ScheduleClient().Create(s.Context(), client.ScheduleOptions{ID: workflows.CrawlSchedule,
 		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: max(time.Minute/time.Duration(s.Factor), time.Second)}}},

@@ -9,11 +9,11 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// Sites publish all the while. Every article is stored, read, indexed and found
-// by the search in time: 95 of 100 are stored within 20 minutes of production's
-// clock, and all are found within 30. Half of the sites have neither feeds nor
-// sitemaps, so that nothing is found there but by a front page on which one card
-// is new: were one called unchanged, its article would be missing.
+// Sites publish continuously. Every article is stored, extracted, indexed and found in
+// time: 95% are stored within 20 minutes of production's clock, and all are found
+// within 30. Half of the sites have neither feeds nor sitemaps, so an article is
+// discovered only on a front page where a single card is new: if it were classified as
+// unchanged, the article would be missing.
 func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 	const delay = 20 * time.Millisecond
 	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: 10, ArticlesPerHub: 25, PageBytes: 10_000, Traps: true}, delay, *factor)
@@ -61,7 +61,7 @@ func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 	}
 }
 
-// storedAfter says how long after its publication each article was stored.
+// storedAfter returns the delay between publication and storage of each article.
 func (s *stage) storedAfter(all []crawltest.Article) (ages []time.Duration) {
 	s.Helper()
 	for _, a := range all {

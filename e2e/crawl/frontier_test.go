@@ -15,11 +15,11 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// benchDomains are the domains of a frontier whose operations are measured.
+// benchDomains is the number of domains of a frontier whose operations are measured.
 const benchDomains = 1000
 
-// frontierOps is how many URLs a second are leased and recorded, by eight at
-// once, in a frontier of that size.
+// frontierOps measures how many URLs per second are leased and recorded by eight
+// workers in a frontier of that size.
 func (s *stage) frontierOps(size int) float64 {
 	s.Helper()
 	s.exec("insert into crawl_domains (domain) select 'bench-' || i || '.example' from generate_series(1, " + strconv.Itoa(benchDomains) + ") i")
@@ -64,7 +64,7 @@ func (s *stage) frontierOps(size int) float64 {
 	return ops
 }
 
-// fill puts URLs into the frontier, by two connections at once.
+// fill inserts URLs into the frontier with two connections.
 func (s *stage) fill(size int) {
 	s.Helper()
 	begun := time.Now()
@@ -94,8 +94,7 @@ func (s *stage) fill(size int) {
 		s.count("select (sum(pg_total_relation_size(inhrelid)) / 1048576)::int from pg_inherits where inhparent = 'urls'::regclass"))
 }
 
-// explain logs how Postgres finds what is leased of a domain, and what it reads
-// for that.
+// explain logs Postgres' plan for leasing a domain's URLs, with the buffers it reads.
 func (s *stage) explain(what, name string) {
 	s.Helper()
 	domain := s.count("select id from crawl_domains where domain = $1", name)

@@ -29,8 +29,8 @@ import (
 	"dateline/workflows/starter"
 )
 
-// alsoSearch has a worker process read what it stores and index what it reads,
-// as production does: looking for it every second, whatever the factor.
+// alsoSearch has a worker process extract and index what it stores, as in production.
+// It polls every second, whatever the speed factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
 	rig.Activities.Articles = &activities.Articles{Waiting: rig.Store,
@@ -42,7 +42,7 @@ func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log}}).Start()
 }
 
-// readAndIndex starts what schedules start in production.
+// readAndIndex starts the workflows that schedules start in production.
 func (s *stage) readAndIndex() {
 	s.Helper()
 	for id, one := range map[string]struct{ name, queue string }{workflows.ExtractArticlesSchedule: {workflows.ExtractArticlesWorkflow, workflows.CrawlQueue},
@@ -52,12 +52,12 @@ func (s *stage) readAndIndex() {
 	}
 }
 
-// reader looks for articles as people do.
+// reader searches for articles like a user.
 type reader struct {
 	*stage
 	api  *httptest.Server
-	open map[string]crawltest.Article // that were published and not found yet
-	ages []time.Duration              // from publication until they were found
+	open map[string]crawltest.Article // published and not found yet
+	ages []time.Duration              // from publication until found
 }
 
 func (s *stage) reader() *reader {
@@ -72,8 +72,8 @@ func (s *stage) reader() *reader {
 	return r
 }
 
-// look asks the search for what is open and in its index by now. To ask for all
-// that is open, again and again, would be most of what this machine does.
+// look searches for the articles that are indexed but not yet found. Searching for all
+// open ones would take most of this machine's CPU.
 func (r *reader) look() {
 	r.Helper()
 	wanted := make([]string, 0, len(r.open))
@@ -97,7 +97,7 @@ func (r *reader) look() {
 	}
 }
 
-// finds says whether the search's API finds an article by its headline.
+// finds reports whether the search API finds an article by its headline.
 func (r *reader) finds(a crawltest.Article) bool {
 	r.Helper()
 	q := url.Values{"q": {`"` + a.Title + `"`}, "domain": {r.world.Site(a.Site).Host()}}
@@ -112,7 +112,7 @@ func (r *reader) finds(a crawltest.Article) bool {
 	}
 	r.must(json.NewDecoder(answer.Body).Decode(&found))
 	if answer.StatusCode != http.StatusOK {
-		r.Fatalf("the search answers %s", answer.Status)
+		r.Fatalf("search: got status %s", answer.Status)
 	}
 	for _, h := range found.Hits {
 		if h.URL == a.URL && h.Title == a.Title {
@@ -135,7 +135,7 @@ func (s spread) String() string {
 	return fmt.Sprintf("p50 %s, p95 %s, max %s", s.p50, s.p95, s.max)
 }
 
-// times is the same on production's clock.
+// times scales the durations to production's clock.
 func (s spread) times(factor int) spread {
 	f := time.Duration(factor)
 	return spread{s.p50 * f, s.p95 * f, s.max * f}

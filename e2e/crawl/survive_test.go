@@ -10,9 +10,9 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// Four workers crawl, and every few seconds one of them is killed, while sites
-// throttle and link to pages that robots.txt disallows. Finally every page is
-// stored, and the sites' logs show no politeness violations.
+// Four workers crawl, and every few seconds one is killed, while sites throttle and
+// link to pages that robots.txt disallows. In the end every page is stored, and the
+// sites' logs show no politeness violations.
 func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
@@ -43,7 +43,7 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	timeout := 3*time.Minute + time.Duration(each)*2*time.Second
 	loggedAt := time.Now()
 	s.until(timeout, "the end of the crawl", func() bool {
-		// Counting is cheap; the list is read only when it may be empty.
+		// Counting is cheap; read the list only when it may be empty.
 		left := len(s.world.Articles()) - s.count("select count(*) from urls where kind = 'article' and raw_hash <> ''")
 		if left <= 0 {
 			left = len(s.missing())
@@ -75,9 +75,9 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 			t.Error(sentence)
 		}
 	}
-	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a URL once more (hubs and what a killed worker had not recorded), %d answered with Retry-After",
+	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a repeated URL (hubs, and requests that a killed worker had not recorded), %d answered with Retry-After",
 		*survivors, *sites, kills, len(requests), again, throttled)
 	if kills < 2 {
-		t.Errorf("only %d workers were killed: the crawl is too small to show anything", kills)
+		t.Errorf("only %d workers were killed: use a longer crawl, or this test proves little", kills)
 	}
 }

@@ -24,13 +24,11 @@ import (
 	"dateline/workflows"
 )
 
-// faster is by how much times in the rules are shortened: half an hour becomes
-// half a minute.
+// faster divides times in rules: half an hour becomes half a minute.
 const faster = 60
 
-// TestEveryAlertIsFiredByItsCause makes every trouble that there is an alert
-// for, in a real installation, and sees a real Prometheus raise the alert. While
-// all is well none is raised.
+// TestEveryAlertIsFiredByItsCause causes every problem that has an alert, in a real
+// installation with a real Prometheus. Without a problem, no alert fires.
 func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	t.Parallel()
 	p := startPrometheus(t, true, faster)
@@ -40,7 +38,6 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	p.scrape("quick", api, workerMetrics)
 	p.watch()
 
-	// All is well.
 	accounts := map[string]string{}
 	for _, name := range []string{"desk", "flaky", "refused", "torn", "revoked", "ending"} {
 		accounts[name] = n.account(name)
@@ -48,19 +45,19 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.awaitPost(n.schedule("All is well.", 2*time.Second, accounts["desk"]), "posted", 90*time.Second)
 	key := n.site()
 	if status := n.hit(key, "/first"); status != http.StatusAccepted {
-		t.Fatalf("a hit is answered %d", status)
+		t.Fatalf("a hit: got status %d", status)
 	}
 	n.await("the first counts to be in the database and compared", func() bool {
 		n.flush()
 		return n.count("select count(*) from view_batches") > 0 && n.count("select count(*) from view_checks") > 0
 	})
 	for alert, labels := range p.allFired() {
-		if alert != "DiskNearlyFull" { // the disk of the machine that tests may well be full
+		if alert != "DiskNearlyFull" { // the machine that runs the tests may be low on disk space
 			t.Errorf("%s fires without a cause: %s", alert, labels)
 		}
 	}
 
-	t.Log("somebody writes to the counts, a record cannot be read, and an answer is lost")
+	t.Log("counts are modified, a record is unreadable, and a response is lost")
 	e2etest.Must(t, n.redisClient().RPush(t.Context(), "{v00}log", "0", "not a record").Err())
 	n.exec("update view_pages set views = views + 5")
 	n.exec("update view_checks set started_at = started_at - interval '2 hours'")
@@ -69,9 +66,9 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["torn"]},
 		"drop_if_late_minutes": 1}, nil) // so that it soon becomes a dead letter
 	p.fires("ViewCountMismatch", "RecordsQuarantined")
-	n.await("an answer to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
+	n.await("a response to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
 
-	t.Log("no worker works, and a process is short of everything")
+	t.Log("no worker runs, and a process lacks resources")
 	e2etest.Must(t, worker.Process.Signal(syscall.SIGSTOP))
 	for i := range 100 {
 		n.schedule(fmt.Sprintf("late %d", i), time.Second, accounts["desk"])
@@ -79,7 +76,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.seedNews()
 	n.exec("update seeds set next_crawl = now() - interval '1 hour'")
 	n.hit(key, "/second")
-	n.exec("update view_batches set applied_at = applied_at - interval '10 minutes'") // as long as the worker has been away
+	n.exec("update view_batches set applied_at = applied_at - interval '10 minutes'") // for as long as no worker runs
 	sick, metrics := n.sick()
 	p.scrape("slow", metrics)
 	free := n.fill()
@@ -89,33 +86,38 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
 	free()
 
-	t.Log("the worker is back, and the network makes trouble")
+	t.Log("the worker is back, and the network fails")
 	n.exec("update accounts set renewable = false, expires_at = now() + interval '2 days' where id = $1", accounts["ending"])
 	n.brokenReceivers(4)
 	n.faults([]fake.Fault{
-		{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.9},
 		{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Account: "refused", Count: -1, Body: `{"error":"Validation failed: no"}`},
 		{Kind: fake.TokenExpired, Account: "revoked", Count: -1},
 	})
 	e2etest.Must(t, worker.Process.Signal(syscall.SIGCONT))
-	for i := range 60 {
-		n.schedule(fmt.Sprintf("tried again %d", i), 3*time.Second, accounts["flaky"])
-	}
 	for i := range 7 {
 		n.schedule(fmt.Sprintf("refused %d", i), 3*time.Second, accounts["refused"])
 	}
 	n.schedule("revoked", 3*time.Second, accounts["revoked"])
+	// The failures below open the circuit of the whole host, which would delay these
+	// posts.
+	n.await("an account to need reconnecting and posts to be dead letters", func() bool {
+		return n.count("select count(*) from accounts where status = 'needs_reconnect'") > 0 && n.count("select count(*) from post_targets where status = 'failed'") >= 7
+	})
+	n.faults([]fake.Fault{{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.9}})
+	for i := range 60 {
+		n.schedule(fmt.Sprintf("retried %d", i), 3*time.Second, accounts["flaky"])
+	}
 	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
 		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 
-	t.Log("nobody gives connections back, and a lost post was not found")
+	t.Log("the connection pool is exhausted, and a lost post was not found")
 	p.scrape("slow", n.locked())
 	p.fires("DatabasePoolNearLimit", "PostsUncertain")
 
-	t.Log("the engines are away")
+	t.Log("the engines are down")
 	n.redis.Kill()
 	n.refuseDatabase()
-	n.meanwhile(func() {
+	n.repeat(func() {
 		_, _ = n.try(http.MethodGet, "/api/v1/posts", nil, nil)
 		n.hit(key, "/third")
 	})
@@ -123,13 +125,13 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 
 	for _, alert := range everyAlert(t) {
 		if !p.firing(alert, "") {
-			t.Errorf("nothing here fires %s", alert)
+			t.Errorf("no cause in this test fires %s", alert)
 		}
 	}
 }
 
-// meanwhile does something again and again until the test is over.
-func (n *newsroom) meanwhile(do func()) {
+// repeat calls do at an interval until the test ends.
+func (n *newsroom) repeat(do func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -145,7 +147,7 @@ func (n *newsroom) meanwhile(do func()) {
 	n.t.Cleanup(func() { close(done); ended.Wait() })
 }
 
-// everyAlert lists what deploy/prometheus has.
+// everyAlert lists the alerts of deploy/prometheus.
 func everyAlert(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../deploy/prometheus/*_rules.yml")
@@ -163,7 +165,7 @@ func everyAlert(t *testing.T) (names []string) {
 	return names
 }
 
-// faults has the pretend network refuse posts.
+// faults makes the fake network refuse posts.
 func (n *newsroom) faults(all []fake.Fault) {
 	n.t.Helper()
 	for _, f := range all {
@@ -172,15 +174,14 @@ func (n *newsroom) faults(all []fake.Fault) {
 	}
 }
 
-// flush has the counts of readers brought to the database now, rather than at the
-// next minute.
+// flush writes the readers' counts to the database now instead of within a minute.
 func (n *newsroom) flush() {
 	n.t.Helper()
 	e2etest.Must(n.t, n.temporal.ScheduleClient().GetHandle(n.t.Context(), workflows.FlushViewsSchedule).Trigger(n.t.Context(),
 		sdk.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}))
 }
 
-// await waits for what takes no alert to tell.
+// await waits for a condition that no alert reports.
 func (n *newsroom) await(what string, done func() bool) {
 	n.t.Helper()
 	e2etest.Eventually(n.t, 2*time.Minute, what, func() bool {
@@ -192,7 +193,7 @@ func (n *newsroom) await(what string, done func() bool) {
 	})
 }
 
-// seedNews has a site crawled that has been watched since yesterday.
+// seedNews seeds a site whose last crawl was yesterday.
 func (n *newsroom) seedNews() {
 	n.t.Helper()
 	n.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": n.world.Site(0).Home(), "kind": "home"}, nil)
@@ -225,7 +226,7 @@ func (n *newsroom) fill() (free func()) {
 	}
 }
 
-// brokenReceivers registers webhooks whose receiver is out of order.
+// brokenReceivers registers webhooks whose receiver fails.
 func (n *newsroom) brokenReceivers(many int) {
 	n.t.Helper()
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
@@ -261,14 +262,14 @@ func (n *newsroom) locked() (metrics string) {
 	return metrics
 }
 
-// refuseDatabase takes the database away from everybody.
+// refuseDatabase makes the database refuse all connections.
 func (n *newsroom) refuseDatabase() {
 	n.t.Helper()
 	var name string
 	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_database()").Scan(&name))
 	at, err := url.Parse(n.database)
 	e2etest.Must(n.t, err)
-	at.Path = "/postgres" // nobody may close the door behind himself
+	at.Path = "/postgres" // Postgres refuses this for the current database, so connect to another one
 	server, err := pgx.Connect(n.t.Context(), at.String())
 	e2etest.Must(n.t, err)
 	allow := "alter database " + pgx.Identifier{name}.Sanitize() + " with allow_connections "

@@ -1,5 +1,5 @@
-// Package observe shows what an operator sees: it runs the real program beside a
-// real Prometheus, makes trouble, and asks what Prometheus says of it.
+// Package observe tests what an operator sees: it runs the real program with a real
+// Prometheus, causes problems, and checks the alerts and dashboards.
 package observe
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// program builds the binary under test; a second build costs little.
+// program builds the binary under test; a second build is fast.
 func program(t testing.TB) string {
 	t.Helper()
 	enginetest.NeedEngines(t)
@@ -35,14 +35,14 @@ func run(t testing.TB, env []string, command string, args ...string) *e2etest.Ch
 	return e2etest.Run(t, "../..", env, command, args...)
 }
 
-// client speaks to the API.
+// client calls the API.
 type client struct {
 	t     testing.TB
 	base  string
 	token string
 }
 
-// try sends a request, and decodes the answer into out unless that is nil.
+// try sends a request and decodes the response into out unless that is nil.
 func (c *client) try(method, path string, body, out any) (int, error) {
 	answer, err := e2etest.Ask(c.t.Context(), method, c.base+path, c.token, body)
 	switch {
@@ -55,7 +55,7 @@ func (c *client) try(method, path string, body, out any) (int, error) {
 	return answer.Status, err
 }
 
-// call is try for what must succeed.
+// call is try for requests that must succeed.
 func (c *client) call(method, path string, body, out any) {
 	c.t.Helper()
 	if _, err := c.try(method, path, body, out); err != nil {
@@ -63,7 +63,7 @@ func (c *client) call(method, path string, body, out any) {
 	}
 }
 
-// schedule makes a post to some accounts; to none in particular: to all.
+// schedule creates a post to some accounts, or to all if none are given.
 func (c *client) schedule(text string, in time.Duration, accounts ...string) (id string) {
 	c.t.Helper()
 	var p struct{ ID string }
@@ -85,7 +85,7 @@ func (c *client) awaitPost(id, status string, within time.Duration) {
 	})
 }
 
-// hit reports a page view as a browser does, and returns the status of the response.
+// hit reports a page view like a browser and returns the status of the response.
 func (c *client) hit(key, page string) int {
 	c.t.Helper()
 	raw, _ := json.Marshal(map[string]string{"site": key, "page": page})
@@ -105,7 +105,7 @@ func (c *client) hit(key, page string) int {
 	return answer.Status
 }
 
-// site makes a site and gives its write key.
+// site creates a site and returns its write key.
 func (c *client) site() string {
 	c.t.Helper()
 	var made struct {

@@ -32,8 +32,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// newsroom is an installation of several processes, with engines that the test
-// may take away.
+// newsroom is an installation of several processes with engines that the test may stop.
 type newsroom struct {
 	t         *testing.T
 	program   string
@@ -85,7 +84,7 @@ func openNewsroom(t *testing.T) *newsroom {
 	}
 	e2etest.Must(t, n.fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = n.fake.Close() })
-	// A site whose news came out 40 minutes ago.
+	// A site whose articles were published 40 minutes ago.
 	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, ArticlesPerHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
 	e2etest.Must(t, err)
 	t.Cleanup(n.world.Close)
@@ -111,11 +110,11 @@ func redisServer(t testing.TB) string {
 	if os.Getenv("CI") == "true" {
 		t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
 	}
-	t.Skip("redis-server is not installed: what happens when it is away is not tried")
+	t.Skip("redis-server is not installed; the alerts about Redis are not tested")
 	return ""
 }
 
-// command runs a command of the program to its end.
+// command runs a command of the program and waits for its end.
 func (n *newsroom) command(args ...string) string {
 	n.t.Helper()
 	c := exec.Command(n.program, args...)
@@ -127,7 +126,7 @@ func (n *newsroom) command(args ...string) string {
 	return string(out)
 }
 
-// api starts an API and gives where its metrics are.
+// api starts an API and returns the address of its metrics.
 func (n *newsroom) api() (metrics string) {
 	n.t.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(n.t)
@@ -146,8 +145,8 @@ func (n *newsroom) worker() (c *e2etest.Child, metrics string) {
 	return c, metrics
 }
 
-// sick starts an API that is short of everything: memory, files, room on its
-// disk; with a clock that is wrong, an old keyset, and a certificate that ends.
+// sick starts an API that lacks resources: memory, files, disk space; with a wrong
+// clock, an old keyset, and an expiring certificate.
 func (n *newsroom) sick() (api, metrics string) {
 	n.t.Helper()
 	n.exec("create schema shifted")
@@ -173,7 +172,7 @@ func (n *newsroom) sick() (api, metrics string) {
 	disk := e2etest.OpenDir(n.t)
 	env := append(n.env, "DATABASE_URL="+at.String(), "DATELINE_KEYSET="+keyset, "DATELINE_API_ADDR="+api, "DATELINE_METRICS_ADDR="+metrics,
 		"DATELINE_PUBLIC_URL="+n.ending(), "DATELINE_DATA_DIR="+disk, "GOMEMLIMIT=40MiB", "DISK="+disk, "PROGRAM="+n.program)
-	// In a namespace of its own it may mount a small disk, and fill it.
+	// In a mount namespace of its own it may mount a small disk and fill it.
 	namespace := []string{"--mount"}
 	if os.Geteuid() != 0 {
 		namespace = append(namespace, "--user", "--map-root-user")
@@ -183,7 +182,7 @@ func (n *newsroom) sick() (api, metrics string) {
 	return api, metrics
 }
 
-// ending serves a certificate that ends in five days.
+// ending serves a certificate that expires in five days.
 func (n *newsroom) ending() string {
 	n.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -211,7 +210,7 @@ func (n *newsroom) count(sql string) (rows int) {
 	return rows
 }
 
-// account connects an account at the pretend network.
+// account connects an account of the fake network.
 func (n *newsroom) account(name string) (id string) {
 	n.t.Helper()
 	a, err := n.fake.AddAccount(name)
@@ -221,13 +220,14 @@ func (n *newsroom) account(name string) (id string) {
 	return made.ID
 }
 
-// openConnections opens connections to an address and keeps them alive, as browsers do.
+// openConnections opens connections to an address and keeps them alive like browsers
+// do.
 func openConnections(t testing.TB, address string, many int) {
 	t.Helper()
 	for range many {
 		c, err := net.DialTimeout("tcp", address, 2*time.Second)
 		if err != nil {
-			return // it has no room for more: that is what is wanted
+			return // it is out of connections: this is the intended state
 		}
 		t.Cleanup(func() { _ = c.Close() })
 		_, _ = c.Write([]byte("GET /livez HTTP/1.1\r\nHost: dateline.example\r\n\r\n"))

@@ -15,9 +15,9 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// TestEveryPanelHasData starts everything with the demo on one machine, has
-// readers come and a site crawled, and asks a real Prometheus what every panel of
-// every dashboard asks it.
+// TestEveryPanelHasData starts everything with the demo on one machine, sends readers,
+// crawls a site, and runs the queries of every panel of every dashboard on a real
+// Prometheus.
 func TestEveryPanelHasData(t *testing.T) {
 	t.Parallel()
 	p := startPrometheus(t, true, 1)
@@ -42,7 +42,7 @@ func TestEveryPanelHasData(t *testing.T) {
 		for i := range 5 {
 			up.hit(key, fmt.Sprintf("/%d", i))
 		}
-		_, _ = http.Get(fmt.Sprintf("%s/v1/pixel.gif?site=%s&page=/bot", up.base, key)) // Go's client is no reader
+		_, _ = http.Get(fmt.Sprintf("%s/v1/pixel.gif?site=%s&page=/bot", up.base, key)) // Go's default user agent is filtered as a bot
 		if round%10 == 0 {
 			site.Publish()
 			_, _ = up.try(http.MethodPost, "/api/v1/domains/"+seeds.Seeds[0].Domain+"/run", nil, nil)
@@ -73,7 +73,7 @@ func TestEveryPanelHasData(t *testing.T) {
 	t.Logf("%d panels of %d dashboards show something", len(panels), len(dashboards(t)))
 }
 
-// answers says whether a query gives a number.
+// answers reports whether a query returns a number.
 func (p *prometheus) answers(t *testing.T, query string) bool {
 	t.Helper()
 	all, err := p.query(query)
@@ -102,7 +102,7 @@ func dashboards(t *testing.T) []string {
 	return files
 }
 
-// readPanels reads what Grafana would ask, over five minutes.
+// readPanels reads the queries that Grafana would send, over five minutes.
 func readPanels(t *testing.T) (all []panel) {
 	t.Helper()
 	for _, file := range dashboards(t) {
@@ -125,7 +125,7 @@ func readPanels(t *testing.T) (all []panel) {
 				one.queries = append(one.queries, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
 			}
 			if len(one.queries) == 0 {
-				t.Errorf("%s asks nothing", one.name)
+				t.Errorf("%s has no query", one.name)
 			}
 			all = append(all, one)
 		}
@@ -157,7 +157,7 @@ func startUp(t *testing.T, flags []string, env ...string) *upped {
 	c.WaitForOutput(t, 12*time.Minute, "Stop with Ctrl-C")
 	u := &upped{child: c, metrics: c.WaitForOutput(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.WaitForOutput(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
 	u.client = &client{t: t, base: c.WaitForOutput(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.WaitForOutput(t, time.Second, `API token\s+(dl_\S+)`)[1]}
-	// Ended as an operator ends it: it stops its engines.
+	// Stop it like an operator, so that it stops its engines.
 	t.Cleanup(func() { c.Stop(t) })
 	e2etest.Eventually(t, 60*time.Second, "everything to be ready", func() bool {
 		answer, err := http.Get(u.base + "/readyz")

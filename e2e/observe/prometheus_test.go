@@ -18,14 +18,15 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// prometheus is a real one, whose rules may run on a faster clock.
+// prometheus is a real Prometheus whose rules may run on a faster clock.
 type prometheus struct {
 	t    testing.TB
 	base string
 	dir  string
 
-	mu    sync.Mutex
-	fired map[string]string // alerts that have fired, with their labels
+	mu      sync.Mutex
+	fired   map[string]string // alerts that have fired, with their labels
+	missing []string          // alerts that did not fire in time
 }
 
 // startPrometheus starts one that scrapes every two seconds. With rules, those of
@@ -38,9 +39,15 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("CI=true and no Prometheus: install it (on Debian: apt-get install prometheus)")
 		}
-		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus): what it would say is not tried")
+		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus)")
 	}
 	p := &prometheus{t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t), fired: map[string]string{}}
+	// Repeat it after the output of all programs, which is long.
+	t.Cleanup(func() {
+		if len(p.missing) > 0 {
+			t.Logf("did not fire: %s", strings.Join(p.missing, ", "))
+		}
+	})
 	config := `global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
 scrape_configs:
   - job_name: dateline
@@ -79,11 +86,11 @@ scrape_configs:
 	return p
 }
 
-// leastRange is how short the range of a rule may become: it has to see some
-// scrapes also when one fails.
+// leastRange is the minimum range of a rule: it must include several scrapes even when
+// one fails.
 const leastRange = 12
 
-// quicker divides the times in rules.
+// quicker divides the durations in rules.
 func quicker(rules string, faster int) string {
 	times := regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`)
 	return times.ReplaceAllStringFunc(rules, func(s string) string {
@@ -97,7 +104,7 @@ func quicker(rules string, faster int) string {
 	})
 }
 
-// scrape says where a group of processes serves its metrics.
+// scrape registers the metrics address of a group of processes.
 func (p *prometheus) scrape(group string, addresses ...string) {
 	p.t.Helper()
 	raw, err := json.Marshal([]map[string]any{{"targets": append([]string{}, addresses...)}})
@@ -138,7 +145,7 @@ func (s sample) number() float64 {
 	return n
 }
 
-// query asks for the present.
+// query runs an instant query.
 func (p *prometheus) query(expression string) ([]sample, error) {
 	var data struct {
 		ResultType string
@@ -149,12 +156,12 @@ func (p *prometheus) query(expression string) ([]sample, error) {
 	}
 	var all []sample
 	if data.ResultType != "vector" {
-		return nil, fmt.Errorf("%s is no vector", expression)
+		return nil, fmt.Errorf("%s returned no vector", expression)
 	}
 	return all, json.Unmarshal(data.Result, &all)
 }
 
-// watch notes every alert that fires, until the test is over.
+// watch records every alert that fires until the test ends.
 func (p *prometheus) watch() {
 	done := make(chan struct{})
 	var ended sync.WaitGroup
@@ -194,7 +201,7 @@ func (p *prometheus) look() {
 	}
 }
 
-// firing says whether an alert has fired with a label.
+// firing reports whether an alert with a label has fired.
 func (p *prometheus) firing(alert, label string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,8 +222,8 @@ func (p *prometheus) allFired() map[string]string {
 // alertTimeout is how long an alert may take to fire on a busy machine.
 const alertTimeout = 2 * time.Minute
 
-// fires waits for alerts, each as name or name{label:value}. Those that must not
-// have fired before are checked by whoever calls.
+// fires waits for alerts, each as name or name{label:value}. Callers check that they
+// have not fired before.
 func (p *prometheus) fires(alerts ...string) {
 	p.t.Helper()
 	deadline := time.Now().Add(alertTimeout)
@@ -224,6 +231,7 @@ func (p *prometheus) fires(alerts ...string) {
 		name, label, _ := strings.Cut(strings.TrimSuffix(one, "}"), "{")
 		for !p.firing(name, label) {
 			if time.Now().After(deadline) {
+				p.missing = append(p.missing, one)
 				p.t.Errorf("%s did not fire within %s; fired have %v", one, alertTimeout, p.allFired())
 				break
 			}

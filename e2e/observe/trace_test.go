@@ -27,7 +27,7 @@ type collector struct {
 	mu    sync.Mutex
 	spans map[string]*tracev1.Span // by id
 	logs  []logged
-	raw   bytes.Buffer // everything, as it came
+	raw   bytes.Buffer // all requests as received
 }
 
 type logged struct{ trace, span, text string }
@@ -72,8 +72,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// line finds the spans from one that leads to a network up to the request that
-// began it all, by their names.
+// line returns the names of the spans from one that calls a network up to the root.
 func (c *collector) line(host string) (names []string, trace string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,13 +94,13 @@ func (c *collector) line(host string) (names []string, trace string) {
 	return names, ""
 }
 
-func (c *collector) everything() string {
+func (c *collector) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.raw.String()
 }
 
-// logsOf are the texts that were logged in a trace.
+// logsOf returns the messages logged in a trace.
 func (c *collector) logsOf(trace string) (texts []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,10 +112,10 @@ func (c *collector) logsOf(trace string) (texts []string) {
 	return texts
 }
 
-// TestAPostIsTracedFromTheRequestToTheNetwork follows a post whose first try
-// fails: one trace leads from the request through workflow and activity to the
-// call of the network, what is logged on the way bears its id, here and where
-// logs are sent, and no secret is in any of it.
+// TestAPostIsTracedFromTheRequestToTheNetwork follows a post whose first attempt fails:
+// one trace connects the request, workflow, activity and network call. Log entries on
+// the way carry its id, in the program's log and in exported logs. None of it contains
+// a secret.
 func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	t.Parallel()
 	c := &collector{spans: map[string]*tracev1.Span{}}
@@ -178,17 +177,17 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		}
 	}
 	if len(secrets) < 3 {
-		t.Fatalf("the sandbox tells %d tokens", len(secrets)-1)
+		t.Fatalf("the sandbox lists %d tokens", len(secrets)-1)
 	}
-	_, said2, _ := strings.Cut(up.child.Log.String(), "Stop with Ctrl-C") // what it prints before shows the token, once
+	_, said2, _ := strings.Cut(up.child.Log.String(), "Stop with Ctrl-C") // the output before this line shows the token, once
 	for _, s := range secrets {
-		if strings.Contains(c.everything(), s) || strings.Contains(said2, s) {
+		if strings.Contains(c.received(), s) || strings.Contains(said2, s) {
 			t.Errorf("the secret %s… is in traces or logs", s[:min(len(s), 6)])
 		}
 	}
 }
 
-// logged says whether a line of the program's own log has a text and a trace.
+// logged reports whether a line of the program's log has a text and a trace.
 func (u *upped) logged(t *testing.T, text, trace string) bool {
 	t.Helper()
 	for line := range strings.Lines(u.child.Log.String()) {

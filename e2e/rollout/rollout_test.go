@@ -1,5 +1,5 @@
-// Package rollout takes an installation from one version to the next, and back,
-// while posts wait and fire.
+// Package rollout upgrades an installation from one version to the next, and downgrades
+// it, while posts are pending and due.
 package rollout
 
 import (
@@ -27,9 +27,9 @@ var (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// TestRollout: version one runs; two joins it, one drains and goes; then back
-// again. Posts are scheduled and due all the time, many of them at the second
-// at which both versions run.
+// TestRollout runs version one, adds version two, drains version one, and then goes
+// back. Posts are scheduled and due all the time, many of them at the second at which
+// both versions run.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	one, two := stack.Build(t, "one", *from), stack.Build(t, "two", "")
@@ -58,7 +58,7 @@ func TestRollout(t *testing.T) {
 	for i := range *herd {
 		schedule(i, fmt.Sprintf("herd %d", i), second)
 	}
-	// Posts for the next seconds, all the while.
+	// Posts for the next seconds, all the time.
 	stop := make(chan struct{})
 	var author sync.WaitGroup
 	end := sync.OnceFunc(func() { close(stop); author.Wait() })
@@ -80,7 +80,8 @@ func TestRollout(t *testing.T) {
 	// The old worker stops in the middle of the burst.
 	worker.Drain()
 	api.Drain()
-	// And back: what the newer version began, the older one ends.
+	// And back: workflows that the newer version started are completed by the older
+	// one.
 	oldAgain, oldAPI := s.Worker("worker one again", one), s.API("api one again", one)
 	newWorker.Drain()
 	newAPI.Drain()
@@ -114,13 +115,13 @@ func TestRollout(t *testing.T) {
 			worst = max(worst, p.ReceivedAt.Sub(second))
 		}
 	}
-	t.Logf("%d posts are out, once; the last of %d that were due while a worker drained came %s late", total, *herd, worst.Round(time.Millisecond))
+	t.Logf("%d posts are out, once; the last of %d that were due while a worker drained was %s late", total, *herd, worst.Round(time.Millisecond))
 	oldAgain.Drain()
 	oldAPI.Drain()
 }
 
-// A worker that is told to stop with posts in its hands says so and ends well;
-// another signal ends it at once.
+// A worker that gets a signal while it publishes posts logs that and exits with status
+// 0; a second signal ends it immediately.
 func TestASecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	program := stack.Build(t, "one", "")
@@ -138,8 +139,8 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// A process that does not migrate says so at its start, instead of failing at
-// the first query.
+// A process that does not migrate fails at its start, with a reason, instead of at the
+// first query.
 func TestWorker_RefusesADatabaseThatIsNotMigrated(t *testing.T) {
 	t.Parallel()
 	program := stack.Build(t, "one", "")

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// Build builds a version's program: of this checkout, or of a commit.
+// Build builds the program of a version: of this checkout or of a commit.
 func Build(t testing.TB, version, ref string) string {
 	t.Helper()
 	source := Root(t)
@@ -33,7 +33,7 @@ func BuildIn(t testing.TB, version, source string) string {
 	return path
 }
 
-// Checkout makes a work tree of a commit for as long as the test runs.
+// Checkout creates a work tree of a commit for the duration of the test.
 func Checkout(t testing.TB, ref string) (dir string) {
 	t.Helper()
 	root := Root(t)

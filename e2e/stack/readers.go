@@ -16,7 +16,7 @@ import (
 // Page is the page that View describes.
 const Page = "/story"
 
-// View tells an api of one reader of Page, as a site's server does.
+// View sends a reader's view of Page to an api, like a site's server.
 func View(ctx context.Context, api, secretKey string, reader int) (e2etest.Answer, error) {
 	raw, err := json.Marshal([]map[string]any{{"page": Page, "user": fmt.Sprintf("reader %d", reader), "address": fmt.Sprintf("203.0.113.%d", reader%250),
 		"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}})
@@ -32,7 +32,7 @@ func View(ctx context.Context, api, secretKey string, reader int) (e2etest.Answe
 	return e2etest.Do(request)
 }
 
-// ArticleTitle is what Newspaper's article is found by.
+// ArticleTitle is the title by which Newspaper's article is found.
 const ArticleTitle = "Cảng biển"
 
 // Newspaper is a web site to crawl: a front page and one article.

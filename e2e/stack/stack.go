@@ -1,5 +1,5 @@
-// Package stack runs api and worker processes of the real program on engines
-// that they share, as an installation with several machines does.
+// Package stack runs api and worker processes of the real program on shared engines,
+// like an installation on several machines.
 package stack
 
 import (
@@ -26,7 +26,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// Stack is an installation whose processes come and go.
+// Stack is an installation whose processes start and stop.
 type Stack struct {
 	testing.TB
 	Env    []string // of every process
@@ -35,7 +35,7 @@ type Stack struct {
 	Logged *e2etest.Buffer
 
 	mu   sync.Mutex
-	apis []string // that take requests now
+	apis []string // that receive requests
 }
 
 // Process is an api or a worker of one version.
@@ -48,20 +48,19 @@ type Process struct {
 	err  error
 }
 
-// Engines are what a stack uses instead of the engines that Open starts.
+// Engines are used instead of those that Open starts.
 type Engines struct {
 	Redis    string // a URL, or the addresses of a cluster with commas between them
 	Temporal string // host:port
 	S3       string // URL of a server with the keys test/testtest
 	Network  fake.Options
-	Env      []string // further settings
+	Env      []string // additional settings
 }
 
 // S3Secret is the secret key of the access key "test".
 const S3Secret = "testtest"
 
-// grace is what docker-compose.yml and the Kubernetes manifests give a process
-// to stop, at least.
+// grace is the minimum stop timeout in docker-compose.yml and the Kubernetes manifests.
 const grace = 60 * time.Second
 
 // Open starts the engines that are not given, and a fake network.
@@ -109,7 +108,7 @@ func s3(t testing.TB) (url string) {
 	return server.URL
 }
 
-// Setup makes the keys, the tables and the first owner's token.
+// Setup creates the keys, the tables and the first owner's token.
 func (s *Stack) Setup(program string) {
 	s.Helper()
 	for _, e := range s.Env {
@@ -121,7 +120,7 @@ func (s *Stack) Setup(program string) {
 	s.Token = s.Run(program, "token")
 }
 
-// redis starts one that listens on TCP, as the settings want it.
+// redis starts a Redis that listens on TCP, which the settings require.
 func redis(t testing.TB) (url string) {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -149,7 +148,7 @@ func redis(t testing.TB) (url string) {
 	return "redis://127.0.0.1:" + port
 }
 
-// Run carries out a command to its end.
+// Run runs a command and waits for its end.
 func (s *Stack) Run(program string, args ...string) string {
 	s.Helper()
 	cmd := exec.Command(program, args...)
@@ -185,7 +184,7 @@ func (s *Stack) launch(name, program, part, variable string) *Process {
 	return p
 }
 
-// API starts an api that takes requests from then on.
+// API starts an api that receives requests from then on.
 func (s *Stack) API(name, program string) *Process {
 	s.Helper()
 	p := s.launch(name, program, "api", "DATELINE_API_ADDR")
@@ -203,12 +202,12 @@ func (s *Stack) Worker(name, program string) *Process {
 	return p
 }
 
-// Drain stops a process as an orchestrator does. An api is taken out of the
-// balance first.
+// Drain stops a process like an orchestrator. It removes an api from the load balancer
+// first.
 func (p *Process) Drain() {
 	p.Helper()
 	p.leave()
-	time.Sleep(time.Second) // as preStop waits for balancers to notice
+	time.Sleep(time.Second) // like preStop, which waits for load balancers
 	p.Signal(syscall.SIGTERM)
 	if ended, err := p.Ended(grace); !ended {
 		p.Fatalf("%s has not drained within %s", p.name, grace)
@@ -217,17 +216,17 @@ func (p *Process) Drain() {
 	}
 }
 
-// Signal sends the process a signal, also when it has ended meanwhile.
+// Signal sends the process a signal, also if it has already ended.
 func (p *Process) Signal(signal syscall.Signal) { _ = p.cmd.Process.Signal(signal) }
 
-// Kill ends the process as a power cut does.
+// Kill ends the process as a power failure would.
 func (p *Process) Kill() {
 	p.leave()
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// Ended waits for the end of the process. err is how it ended.
+// Ended waits for the end of the process and returns its error.
 func (p *Process) Ended(within time.Duration) (ended bool, err error) {
 	select {
 	case <-p.done:
@@ -237,15 +236,15 @@ func (p *Process) Ended(within time.Duration) (ended bool, err error) {
 	}
 }
 
-// leave takes an api out of the balance.
+// leave removes an api from the load balancer.
 func (p *Process) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.apis = slices.DeleteFunc(p.apis, func(at string) bool { return at == p.At })
 }
 
-// Call asks one of the apis that take requests. No answer, or one that says
-// that the service is away, is what a user must never see meanwhile.
+// Call sends a request to one of the apis behind the load balancer. Users must never
+// see a failed connection or a 503, so both fail the test.
 func (s *Stack) Call(n int, method, path string, body, out any) (int, error) {
 	s.mu.Lock()
 	at := s.apis[n%len(s.apis)]
@@ -272,7 +271,7 @@ func (s *Stack) WantAllPosted() {
 			return
 		}
 	}
-	s.Errorf("%d, %v: %d posts are not known as posted", status, err, len(page.Posts))
+	s.Errorf("%d, %v: %d posts are not posted", status, err, len(page.Posts))
 	for _, p := range page.Posts[:min(3, len(page.Posts))] {
 		var timeline struct {
 			Entries []struct{ At, Text string } `json:"entries"`

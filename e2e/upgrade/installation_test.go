@@ -53,8 +53,8 @@ func newInstallation(t *testing.T) *installation {
 	return in
 }
 
-// start runs a release on the data directory until it is ready. What it says
-// when it refuses the data is returned.
+// start runs a release on the data directory until it is ready. It returns the output
+// when the release refuses the data.
 func (in *installation) start(r release) (refusal string) {
 	in.t.Helper()
 	in.up = e2etest.Run(in.t, stack.Root(in.t), append(in.env, "DATELINE_TEMPORALD_DIR="+filepath.Join(r.source, "temporald")), r.program, "up")
@@ -73,7 +73,7 @@ func (in *installation) start(r release) (refusal string) {
 	return ""
 }
 
-// call wants success.
+// call sends a request that must succeed.
 func (in *installation) call(method, path string, body, out any) {
 	in.t.Helper()
 	answer, err := e2etest.Ask(in.t.Context(), method, in.api+path, in.token, body)
@@ -113,13 +113,13 @@ func (in *installation) schedule(text string, at time.Time) (id string) {
 	return made.ID
 }
 
-// hasten has a pending post published in two seconds.
+// hasten makes a pending post due in two seconds.
 func (in *installation) hasten(id string) {
 	in.t.Helper()
 	in.call(http.MethodPatch, "/api/v1/posts/"+id, map[string]string{"scheduled_time": time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}, nil)
 }
 
-// wantOnce waits until a post is published, and wants one copy.
+// wantOnce waits until a post is published, and checks that there is one copy.
 func (in *installation) wantOnce(id, text string) {
 	in.t.Helper()
 	var p struct{ Status string }
@@ -150,8 +150,8 @@ func (in *installation) read(readers int) {
 	}
 }
 
-// wantData wants everything that was stored: the views in the API, the article
-// in the search, its page in the archive.
+// wantData checks that everything is stored: the views in the API, the article in the
+// search, its page in the archive.
 func (in *installation) wantData(version string) {
 	in.t.Helper()
 	e2etest.Eventually(in.t, time.Minute, fmt.Sprintf("%s to show %d views", version, in.views), func() bool {

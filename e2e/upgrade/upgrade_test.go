@@ -17,7 +17,8 @@ var (
 	from = flag.String("upgrade-from", "", "tag or commit to upgrade from; default: the newest tag, else the last commit before this one that changed the migrations")
 )
 
-// refusesToGoBack is in what a build says to a database that has moved on too far.
+// refusesToGoBack is part of a build's message for a database with newer migrations
+// than it supports.
 const refusesToGoBack = "Going back is supported by one release"
 
 // TestUpgrade_KeepsDataAndPublishesOnce: the previous release schedules posts,
@@ -74,7 +75,7 @@ func TestUpgrade_KeepsDataAndPublishesOnce(t *testing.T) {
 	in.up.Stop(t)
 }
 
-// previous is what to upgrade from.
+// previous returns what to upgrade from.
 func previous(t *testing.T) string {
 	t.Helper()
 	if *from != "" {

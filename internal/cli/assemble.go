@@ -33,6 +33,7 @@ import (
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/linkcard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
@@ -243,7 +244,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -334,6 +335,7 @@ func (p *parts) worker() *worker.Worker {
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log}},
 		Views:    p.viewsActivities(),
+		Reports:  p.reportActivities(),
 	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log})

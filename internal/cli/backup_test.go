@@ -16,8 +16,8 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// remote is an installation whose engines are all elsewhere, but for Temporal,
-// which none of these commands needs.
+// remote is an installation with external engines, without Temporal, which none of
+// these commands needs.
 type remote struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
@@ -40,13 +40,13 @@ func openRemote(t *testing.T) *remote {
 	return r
 }
 
-// run carries out a command; later settings are stronger.
+// run runs a command; later settings override earlier ones.
 func (r *remote) run(status int, environ []string, args ...string) string {
 	r.t.Helper()
 	var said bytes.Buffer
 	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...)}
 	if got := p.Run(r.t.Context(), args); got != status {
-		r.t.Fatalf("%s gives %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
+		r.t.Fatalf("%s: got status %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
 	}
 	return said.String()
 }
@@ -81,7 +81,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	if len(r.redis.Keys()) != 0 {
 		t.Error("Redis still counts from before")
 	}
-	// With its keyset, into another one.
+	// Restored with its keyset into another installation.
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
@@ -93,7 +93,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the keyset is another one (%v)", err)
 	}
-	// Another keyset in its place is not lost.
+	// A different keyset at the same path is not overwritten.
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	r.run(0, nil, "keyset", "new", filepath.Join(r.dir, "third.json"))
 	third := append(empty, "DATELINE_KEYSET="+filepath.Join(r.dir, "third.json"))
@@ -124,7 +124,7 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(1, nil, "import", "--from", file), "several workspaces")
 	r.wantOutput(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
-		t.Errorf("%d drafts came in", n)
+		t.Errorf("%d drafts were imported", n)
 	}
 	r.wantOutput(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")
 }

@@ -14,8 +14,8 @@ import (
 	"dateline/workflows"
 )
 
-// Beside a running `dateline up`, whose engines no setting names, reindex finds
-// them in its data directory.
+// Beside a running `dateline up`, whose engines are not in the settings, reindex finds
+// them in the data directory.
 func TestReindex_NextToDatelineUp(t *testing.T) {
 	r := openRemote(t)
 	set := map[string]string{}

@@ -241,7 +241,7 @@ test('the agenda lists what is ahead, and several posts are moved and canceled a
   await dashboard.go('/calendar?view=agenda')
   await page.locator(`[data-day="${day}"]`).getByText('Giá vàng').waitFor()
   await dashboard.accessible('the agenda')
-  await page.getByLabel('Search posts and accounts').fill('bao so')
+  await page.getByRole('searchbox', { name: 'Search posts' }).fill('bao so')
   await page.getByText('Giá vàng').waitFor({ state: 'detached' })
   await page.locator(`[data-day="${day}"]`).getByRole('checkbox').first().check()
   await page.getByText('2 selected').waitFor()
@@ -301,7 +301,7 @@ test('a month of a thousand posts is switched to in no time', async () => {
   console.log(`a month of 1,000 posts: ${times.map((t) => t.toFixed(0)).join(', ')} ms`)
   await shoot(dashboard, 'calendar-thousand')
   // The aim is 300 ms on a machine that does nothing else.
-  expect(times[2]).toBeLessThan(1000)
+  expect(times[2]).toBeLessThan(500)
   d.sql("delete from scheduled_posts where content like 'Bài số %'")
   dashboard.fine()
 }, 240_000)

@@ -52,6 +52,12 @@ const deadLetters = createRoute({
   component: lazyRouteComponent(() => import('./pages/dead-letters'), 'DeadLettersPage'),
 })
 
+const imports = createRoute({
+  getParentRoute: () => root,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./pages/import'), 'ImportPage'),
+})
+
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
@@ -95,7 +101,7 @@ const system = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, accounts, media, readers, ...news, system]),
+  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, imports, accounts, media, readers, ...news, system]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -41,7 +41,7 @@ func TestSignalChanged(t *testing.T) {
 		t.Errorf("%d signals came, want both", n)
 	}
 
-	// An operator who terminates a workflow does not take its post along.
+	// When an operator terminates a workflow, its post is not lost.
 	if err := c.TerminateWorkflow(t.Context(), id, first, "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestSignalChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// One that ended by itself is restarted as well: drafts do.
+	// A workflow that ended by itself, such as a draft's, is restarted as well.
 	w := worker.New(c, workflows.PostQueue, worker.Options{})
 	w.RegisterWorkflowWithOptions(func(workflow.Context, workflows.PostInput) error { return nil }, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	if err := w.Start(); err != nil {
@@ -94,24 +94,24 @@ func TestStoreIdentity(t *testing.T) {
 	}
 }
 
-// Temporal being down must neither hang nor lose anything silently.
+// Temporal being down must neither block requests nor lose anything silently.
 func TestTemporalDown(t *testing.T) {
 	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatalf("a client could not be made before Temporal is up: %v", err)
+		t.Fatalf("a client could not be created before Temporal is up: %v", err)
 	}
 	t.Cleanup(c.Close)
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	post := uuid.New()
 	began := time.Now()
 	if err := s.SignalChanged(t.Context(), post); err == nil || !strings.Contains(err.Error(), post.String()) {
-		t.Errorf("signaling gave %v", err)
+		t.Errorf("signaling: got %v", err)
 	}
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if err := s.Ping(t.Context()); err == nil {
-		t.Error("a server that is down answered")
+		t.Error("a server that is down responded")
 	}
 }
 
@@ -156,13 +156,13 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := running(t, c, id); again != first {
-		t.Errorf("a second start put %s in the place of %s", again, first)
+		t.Errorf("a second start replaced %[2]s with %[1]s", again, first)
 	}
 	if began, err := s.EnsureRunning(t.Context(), p.ID); err != nil || began {
 		t.Fatal(began, err)
 	}
 	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 0 {
-		t.Errorf("%d signals came with starts", n)
+		t.Errorf("got %d signals with starts", n)
 	}
 	described, err := c.DescribeWorkflow(t.Context(), id, first)
 	if err != nil {
@@ -181,8 +181,8 @@ func TestStart(t *testing.T) {
 	running(t, c, workflows.PostID(missing))
 }
 
-// A later version started the workflow, and this one runs after a rollback: it
-// decides differently at a step that is in the history.
+// A later version started the workflow, and this one runs after a rollback: it decides
+// differently at a step that is in the history.
 func TestEnsureRunning_RestartsWhatFailsToReplay(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace, MaxTaskAttempts: 3}

@@ -1,6 +1,6 @@
-// Command colly crawls a synthetic web with bare Colly: asynchronous, 32 requests
-// at once, the links of every page read, nothing stored. It is what the crawler's
-// throughput is compared with.
+// Command colly crawls a synthetic web with bare Colly: asynchronous, 32 concurrent
+// requests, the links of every page parsed, nothing stored. The crawler's throughput is
+// compared with it.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(server string, parallel int, follow string, starts []string) error {
 	c.OnHTML("a[href]", func(e *colly.HTMLElement) {
 		to := e.Request.AbsoluteURL(e.Attr("href"))
 		if strings.HasPrefix(to, e.Request.URL.Scheme+"://"+e.Request.URL.Host+"/") && wanted.MatchString(to) {
-			_ = e.Request.Visit(to) // refused when it was visited before
+			_ = e.Request.Visit(to) // fails if already visited
 		}
 	})
 	begun := time.Now()

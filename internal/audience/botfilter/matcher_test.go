@@ -23,7 +23,7 @@ func newMatcher(t testing.TB) *botfilter.Matcher {
 	return m
 }
 
-// known gives the agents of the public list of robots.
+// known returns the user agents of the public list of robots.
 func known(t testing.TB) (agents []string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(enginetest.Packages(t, "testdata/agents"), "node_modules", "crawler-user-agents", "crawler-user-agents.json"))
@@ -88,7 +88,7 @@ func TestMatcher_PassesBrowsers(t *testing.T) {
 			t.Logf("%s: %s", reason, agent)
 		}
 	}
-	t.Logf("%d of %d awkward browsers lost", lost, len(agents))
+	t.Logf("%d of %d unusual browsers were classified as bots", lost, len(agents))
 	if lost > 2 {
 		t.Errorf("%d of %d browsers were classified as bots, want 0", lost, len(agents))
 	}
@@ -113,9 +113,9 @@ func TestMatcher_ReasonPerToken(t *testing.T) {
 		chrome + " Cubot Googlebot/2.1":     botfilter.Crawler,
 		chrome + " Pingdom.com_bot_version": botfilter.Monitor,
 	} {
-		for range 2 { // the second time from memory
+		for range 2 { // the second time from the cache
 			if got := m.MatchAgent(agent); got != want {
-				t.Errorf("%q is %q, not %q", agent, got, want)
+				t.Errorf("%q: got %q, want %q", agent, got, want)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestMatchRequest_Headers(t *testing.T) {
 		{person("User-Agent", "Wget/1.21"), botfilter.Library},
 	} {
 		if got := m.MatchRequest(c.headers); got != c.want {
-			t.Errorf("%v: %q, not %q", c.headers, got, c.want)
+			t.Errorf("%v: got %q, want %q", c.headers, got, c.want)
 		}
 	}
 	for _, c := range []struct {
@@ -196,8 +196,8 @@ func FuzzAgent(f *testing.F) {
 	})
 }
 
-// BenchmarkAgent prints the median of judging an agent for the first time, of
-// robots and people alike, and that of an agent that was seen before.
+// BenchmarkAgent prints the median time of classifying a new user agent, of bots and
+// browsers, and of one that is in the cache.
 func BenchmarkAgent(b *testing.B) {
 	agents := append(known(b), browsers(b)...)
 	for _, c := range []struct {

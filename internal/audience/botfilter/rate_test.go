@@ -17,9 +17,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// Of a hundred hits at once just as many are within the limit as the limit says,
-// and at most one more for each process that they go to; those of others and of
-// another kind do not count.
+// Of a hundred concurrent hits the limit's number is allowed, and at most one more per
+// process. Hits of other sources and kinds do not count.
 func TestRateLimiter_Allow(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		t.Run(fmt.Sprint(n, " processes"), func(t *testing.T) { rate(t, n) })
@@ -66,7 +65,7 @@ func rate(t *testing.T, n int) {
 			t.Errorf("%s ends in %s, %v", key, ttl, err)
 		}
 	}
-	// When the window is over, they may again.
+	// In the next window they are allowed again.
 	short := botfilter.Source{Site: site, Visitor: 9}
 	limit.Window = time.Millisecond
 	for range 20 {
@@ -77,8 +76,8 @@ func rate(t *testing.T, n int) {
 	}
 }
 
-// In a cluster the visitors are spread over the nodes, and each is held to the
-// limit all the same, also across processes.
+// In a cluster visitors are spread over the nodes, and the limit applies to each, also
+// across processes.
 func TestRateLimiter_Cluster(t *testing.T) {
 	client := enginetest.RedisCluster(t)
 	processes := []*botfilter.RateLimiter{botfilter.NewRateLimiter(t.Context(), client), botfilter.NewRateLimiter(t.Context(), client)}

@@ -158,8 +158,8 @@ func TestEraseVisitor_RemovesEntries(t *testing.T) {
 	}
 }
 
-// TestKeys_Expire: but running totals, visitors of all time, and what is on
-// its way to Postgres.
+// TestKeys_Expire covers all keys except running totals, visitors of all time, and
+// batches on their way to Postgres.
 func TestKeys_Expire(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -175,7 +175,7 @@ func TestKeys_Expire(t *testing.T) {
 				h.Visitor.ID, h.Referrer = n, "t.co"
 				return h
 			}
-			site.Window = 0 // calls are remembered
+			site.Window = 0 // calls are recorded
 			before := hit(1)
 			clock.add(time.Minute)
 			count(t, c, before, hit(2), hit(3)) // both days in one aggregation
@@ -202,7 +202,7 @@ func TestKeys_Expire(t *testing.T) {
 		case strings.HasSuffix(key, "}state"):
 		case strings.HasSuffix(key, ":t"), strings.Contains(key, ":u"):
 			persistent[key[len(key)-2:]]++
-		case strings.HasSuffix(key, "dH"): // of the newest day, which belongs to all time
+		case strings.HasSuffix(key, "dH"): // of the newest day, which belongs to the all-time data
 			persistent["dH"]++
 		default:
 			t.Errorf("%q never expires", key)
@@ -240,10 +240,10 @@ func TestErasePage_RemovesKeys(t *testing.T) {
 	}
 }
 
-// An epoch's visits are divided into fields by the number of visits in the epoch
-// before, and more finely once they outgrow that. An epoch that begins with 512
-// fields for 20,000 views, each of which also starts a visit, continues with 4,096
-// after about 12,500 of them.
+// An epoch's visits are split into fields by the number of visits in the previous
+// epoch, and more finely when they outgrow that. An epoch that begins with 512 fields
+// for 20,000 views, each of which also starts a visit, continues with 4,096 after about
+// 12,500 of them.
 func TestCount_DedupFieldsSplit(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))

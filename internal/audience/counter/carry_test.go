@@ -14,7 +14,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// killedRemoving is the end of a process right before it takes something off a
+// killedRemoving simulates a process that dies right before it removes an entry from a
 // list, once.
 type killedRemoving struct{ killed atomic.Bool }
 
@@ -34,8 +34,8 @@ func (k *killedRemoving) ProcessPipelineHook(next redis.ProcessPipelineHook) red
 	return next
 }
 
-// Hits that a single Redis had counted but not aggregated when its keys were
-// migrated to a cluster are aggregated there once, even if the process dies.
+// Hits that a single Redis had counted but not aggregated when its keys were migrated
+// to a cluster are aggregated there once, even if the process dies.
 func TestAggregate_TransfersSummariesToCluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -23,7 +23,7 @@ func TestPageKey_RoundTrip(t *testing.T) {
 			t.Errorf("%q became %v (%v)", page, id, err)
 		}
 	}
-	// Where counts lie must never change.
+	// The key of a page must never change.
 	if got := shardOf(hashPage(uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000001"), "a"), 16); got != 5 {
 		t.Errorf("shard %d", got)
 	}
@@ -67,7 +67,7 @@ func FuzzLogged(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Written again, the hits add up to the same.
+		// Encoded again, the hits have the same sums.
 		var again logEncoder
 		for i, page := range l.pages {
 			again.pages = append(again.pages, pageRef{sum: uint64(i), hash: page + totalsKey})
@@ -84,10 +84,10 @@ func FuzzLogged(f *testing.F) {
 			again.add(l.recordHeader, page, r)
 		}
 		if err := second.addLog(said, string(again.encode(l.recordHeader))); err != nil {
-			t.Fatalf("what was written is not read: %v", err)
+			t.Fatalf("decoding an encoded log: %v", err)
 		}
 		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b {
-			t.Errorf("%q came back as %q", a, b)
+			t.Errorf("%q was decoded as %q", a, b)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestAddLog_AppliesFlags(t *testing.T) {
 	}
 	for _, wrong := range [][2]string{{"3-0", text}, {"3-01", text[:len(text)-1]}, {"3-01", text + "x"}, {"3-04", text}} {
 		if err := all.addLog(wrong[0], wrong[1]); err == nil {
-			t.Errorf("%q was read", wrong)
+			t.Errorf("%q was decoded", wrong)
 		}
 	}
 }
@@ -148,16 +148,16 @@ func FuzzChanges(f *testing.F) {
 		}
 		written := string(encodeSummaries(first.list, true))
 		if err := second.decode(written); err != nil {
-			t.Fatalf("what was written is not read: %v", err)
+			t.Fatalf("decoding an encoded log: %v", err)
 		}
 		if again := string(encodeSummaries(second.list, true)); again != written {
-			t.Errorf("%q came back as %q", written, again)
+			t.Errorf("%q was decoded as %q", written, again)
 		}
 	})
 }
 
-// Implausible entries are rejected before anything is added: Postgres or a script
-// would fail on them, and on all others in the batch.
+// Implausible entries are rejected before anything is added: Postgres or a script would
+// fail on them and on all others in the batch.
 func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 	good := recordHeader{'v', 'S', 1_994_444, 20_775}
 	r := record{unix: 1_795_000_000, country: "VN"}
@@ -198,7 +198,7 @@ func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// The log is a list of pairs; what is broken in it does not take what follows.
+// The log is a list of pairs; a broken entry does not affect those after it.
 func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 	c := New(nil, Options{})
 	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
@@ -253,6 +253,6 @@ func TestSummaries_AddUp(t *testing.T) {
 		t.Errorf("pages and counts: got %s, want %s", got, want)
 	}
 	if err := both.decode(written[:len(written)-1]); err == nil {
-		t.Error("a delta that was cut off was read")
+		t.Error("a truncated delta was decoded")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// reading is a site whose heartbeats are sent.
+// reading is a site with readers that send heartbeats.
 type reading struct {
 	t       *testing.T
 	clock   *clock
@@ -107,7 +107,7 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 		if len(got) != 2 {
 			t.Errorf("got %v, want two pages", got)
 		}
-		// After a flush, only what is new counts.
+		// After a flush, only new engagement counts.
 		r.heartbeat("/a", "v1", 40*time.Second, 40, false)
 		if more := r.take(); len(more) != 0 {
 			t.Errorf("a repeated heartbeat added %v", more)
@@ -130,7 +130,7 @@ func TestHeartbeat_IsLimitedToTheTimeSinceTheView(t *testing.T) {
 	if got := r.take()["/a 11-16"]; got.Engaged[0] != 0 || got.Engaged[counter.EngagedBuckets-1] != 1 {
 		t.Errorf("after 40 minutes: got %+v, want the last bucket", got)
 	}
-	// Its number is forgotten after an hour.
+	// Its number expires after an hour.
 	r.clock.add(20 * time.Minute)
 	if r.heartbeat("/a", "v1", time.Hour, 100, false) {
 		t.Error("the view is still known after an hour")
@@ -153,8 +153,8 @@ func TestHeartbeat_CountsForTheDayOfTheView(t *testing.T) {
 	r.expect("the view after midnight", got["/a 11-17"], 1, 5*time.Second, 1, 0, 0, 0)
 }
 
-// Only views that counted have engaged time, but a reader who reloads a page is
-// still reading it.
+// Only counted views have engaged time, but a reader who reloads a page is still
+// reading it.
 func TestHeartbeat_OfViewsThatDidNotCount(t *testing.T) {
 	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	r.openAs(7, "/a", "v1")
@@ -162,7 +162,7 @@ func TestHeartbeat_OfViewsThatDidNotCount(t *testing.T) {
 	r.openAs(7, "/a", "v1") // sent twice
 	r.clock.add(10 * time.Second)
 	if r.heartbeat("/a", "unknown", 10*time.Second, 50, false) || r.heartbeat("/b", "v1", 10*time.Second, 50, false) {
-		t.Error("a view is known that nobody counted")
+		t.Error("a view that was not counted is known")
 	}
 	if r.now() != 0 {
 		t.Errorf("%d views are being read, want 0", r.now())
@@ -174,9 +174,9 @@ func TestHeartbeat_OfViewsThatDidNotCount(t *testing.T) {
 		t.Errorf("got %v, want nothing", got)
 	}
 	if !r.heartbeat("/a", "v1", 10*time.Second, 50, false) || len(r.take()) != 1 {
-		t.Error("a view that was sent twice is lost")
+		t.Error("a view that was sent twice is missing")
 	}
-	// Erased views don't count anymore.
+	// Erased views no longer count.
 	if err := r.counter.EraseViewsInProgress(t.Context(), r.site.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestReadingNow_ForgetsHiddenAndSilentViews(t *testing.T) {
 	}
 }
 
-// Any mix of heartbeats, lost, repeated and reordered ones, adds up to each view's
-// largest total.
+// Any mix of heartbeats, including lost, repeated and reordered ones, adds up to each
+// view's largest total.
 func TestHeartbeat_Model(t *testing.T) {
 	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// generated is how many hits the comparison with the model takes.
+// generated is the number of hits in the comparison with the model.
 func generated() int {
 	if testing.Short() {
 		return 30_000
@@ -26,7 +26,7 @@ func TestCounter_MatchesModel(t *testing.T) {
 		n, precision := generated(), 0.02
 		switch t.Name() {
 		case "TestCounter_MatchesModel/miniredis":
-			n, precision = 20_000, 0.06 // it is slow and has its own HyperLogLogs
+			n, precision = 20_000, 0.06 // it is slow and has its own HyperLogLog implementation
 			if testing.Short() {
 				n = 5_000
 			}

@@ -45,7 +45,7 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 				for range 3 {
 					before := answered.Load()
 					for answered.Load() < before+2000 && answered.Load() < 12_000 {
-						_ = c.Aggregate(context.Background()) // fails while Redis is away
+						_ = c.Aggregate(context.Background()) // fails while Redis is down
 						time.Sleep(time.Millisecond)
 					}
 					server.Kill()
@@ -70,7 +70,7 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 				}
 			}
 			if total != sent.Load() || hours != total || delta != total {
-				t.Errorf("%d views were sent and answered; the totals have %d, the hours %d, the flush gets %d", sent.Load(), total, hours, delta)
+				t.Errorf("%d views were acknowledged; the totals have %d, the hours %d, the flush gets %d", sent.Load(), total, hours, delta)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func flushScripts(t *testing.T, client redis.UniversalClient) {
 	}
 }
 
-// dropped loses the reply of a call once, like a broken connection.
+// dropped loses the response to a call once, like a broken connection.
 type dropped struct{ lose atomic.Bool }
 
 func (d *dropped) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -167,7 +167,7 @@ func (d *dropped) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if err == nil && d.lose.CompareAndSwap(true, false) {
-			return next(ctx, cmd) // go-redis resends commands without a reply
+			return next(ctx, cmd) // go-redis resends commands without a response
 		}
 		return err
 	}
@@ -189,7 +189,7 @@ func TestCount_ResentCallsCountOnce(t *testing.T) {
 	count(t, c, hit)
 	lost.lose.Store(true)
 	if got := count(t, c, hit)[0]; !got.Counted || got.Total != 2 {
-		t.Errorf("a call that was sent twice gave %+v, want the second view", got)
+		t.Errorf("a call that was sent twice: got %+v, want the second view", got)
 	}
 	lost.lose.Store(true)
 	if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
@@ -211,16 +211,16 @@ func TestBatcher_RedisUnavailable(t *testing.T) {
 	}
 	stop()
 	if _, err := b.Count(t.Context(), hit); err == nil {
-		t.Error("a hit that is not in Redis was answered")
+		t.Error("a hit that is not in Redis was acknowledged")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Count(ctx, hit); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller who left got %v", err)
+		t.Errorf("a canceled caller: got %v", err)
 	}
 	b.Close()
 	if _, err := b.Count(t.Context(), hit); !errors.Is(err, counter.ErrClosed) {
-		t.Errorf("after the end: %v, want ErrClosed", err)
+		t.Errorf("after closing: got %v, want ErrClosed", err)
 	}
 }
 

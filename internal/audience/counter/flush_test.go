@@ -38,7 +38,7 @@ func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := c.TakeBatch(ctx, shard, batch); !errors.Is(err, counter.ErrLost) {
-			t.Fatalf("a shard that was not seeded was taken from: %v", err)
+			t.Fatalf("a batch was taken from a shard that was not seeded: %v", err)
 		}
 		markSeeded(t, c)
 		for range 2 { // the second is the retry of an activity
@@ -220,7 +220,7 @@ func TestSeed_RestoresTotals(t *testing.T) {
 			if got, want := fmt.Sprint(s.Views, s.Clicks, len(s.Today), len(s.Days)), "150 7 2 1"; got != want || s.Days[0].Count != 150 {
 				t.Errorf("%s: views, clicks, hours and days after the loss: got %s (%+v), want %s with 150 views on the day", w, got, s, want)
 			}
-			// Only a sketch remembers earlier visitors.
+			// Only a sketch still contains earlier visitors.
 			want := int64(150)
 			if keepsSketches {
 				want = 100
@@ -232,7 +232,7 @@ func TestSeed_RestoresTotals(t *testing.T) {
 				t.Errorf("%s: funnel %+v", w, f)
 			}
 			if s := must[counter.Stats](t)(c.Stats(ctx, site, "b")); s.Views != 50 {
-				t.Errorf("%s: a page of a shard that is whole was seeded: %d views, want 50", w, s.Views)
+				t.Errorf("%s: a page of a complete shard was seeded: %d views, want 50", w, s.Views)
 			}
 			emptyRedis(t, client)
 		}

@@ -81,7 +81,7 @@ func count(t testing.TB, c *counter.Counter, hits ...counter.Hit) []counter.Outc
 	return must[[]counter.Outcome](t)(c.Count(context.Background(), hits))
 }
 
-// filteredOf reads what was filtered and has not been flushed.
+// filteredOf reads the filtered hits that have not been flushed.
 func filteredOf(t testing.TB, c *counter.Counter, site counter.Site, page string) map[string]int64 {
 	t.Helper()
 	counts := map[string]int64{}

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// meter adds up the recorded numbers.
+// meter sums up the recorded numbers.
 type meter struct {
 	hits, failed                int
 	quarantined, discarded      int64
@@ -37,8 +37,8 @@ func (m *meter) Quarantined(_ context.Context, n int64) { m.quarantined += n }
 
 func (m *meter) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
 
-// The meter is told what became of every hit; what waits for a flush can be
-// asked, until it is taken and dropped.
+// The meter records the outcome of every hit; the entries that await a flush can be
+// queried until they are taken and dropped.
 func TestMeter_RecordsOutcomes(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {

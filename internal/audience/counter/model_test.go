@@ -14,10 +14,10 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// model counts in plain maps, by the words of docs/explanation/counting.md. It shares nothing
-// with the code it is compared with.
+// model counts in plain maps, by the rules of docs/explanation/counting.md. It shares
+// no code with the implementation.
 type model struct {
-	last, steps map[string]time.Time // by visitor, page and kind: when it counted last
+	last, steps map[string]time.Time // by visitor, page and kind: the last counted time
 	pages       map[string]*modelPage
 }
 
@@ -44,8 +44,8 @@ func (m *model) page(site uuid.UUID, page string) *modelPage {
 	return m.pages[key]
 }
 
-// within reports whether a time is in the window after another. Windows are
-// measured in clock minutes; those of more than an hour in sixtieths of them.
+// within reports whether a time is in the window after another. Windows are measured in
+// clock minutes; those of more than an hour in sixtieths of them.
 func within(before, now time.Time, window time.Duration) bool {
 	step := max(window/60, time.Minute)
 	return now.Truncate(step).Sub(before.Truncate(step)) <= window
@@ -100,8 +100,8 @@ func entry(sets map[string]map[uint64]bool, key string) map[uint64]bool {
 	return sets[key]
 }
 
-// traffic makes hits of several days: reloads, offices behind one address whose
-// people share a hash, people who come back, clicks and conversions.
+// traffic generates hits of several days: reloads, offices behind one address whose
+// people share a hash, returning readers, clicks and conversions.
 type traffic struct {
 	random *rand.Rand
 	sites  []counter.Site
@@ -152,9 +152,9 @@ func (tr *traffic) filtered(at time.Time) counter.FilteredHit {
 		Reason: []string{"crawler", "rate", "automation"}[tr.random.IntN(3)], At: at}
 }
 
-// feed counts hits through the batcher, as many callers at once as one second
-// has hits, and in the model; the order within that second is made not to
-// matter: no visitor does the same thing twice in it.
+// feed counts hits through the batcher, with as many concurrent callers as one second
+// has hits, and in the model. The order within a second does not matter: no visitor
+// does the same thing twice in it.
 func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock *clock, tr *traffic, n int, over time.Duration) {
 	t.Helper()
 	start := clock.Now()
@@ -196,7 +196,7 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 			want := m.count(h)
 			got[i].Total, want.Total = 0, 0 // depends on the order
 			if h.Site.UniqueMethod == counter.HyperLogLog {
-				got[i].New, want.New = false, false // does not know for sure
+				got[i].New, want.New = false, false // not known for certain
 			}
 			if got[i] != want {
 				t.Fatalf("%s %s of %x at %s, counted last at %s: %+v, want %+v", h.Site.UniqueMethod, h.Kind, h.Visitor.Hash, h.At, before, got[i], want)

@@ -18,8 +18,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// scripts calls the scripts of one shard like a process that has fallen behind or
-// resends a call.
+// scripts calls the scripts of one shard like a process that is behind or resends a
+// call.
 type scripts struct {
 	t      *testing.T
 	client *redis.Client
@@ -98,25 +98,25 @@ func TestShardScript_TakesOnceFromSeededShard(t *testing.T) {
 	s.wantList("batches", "b1")
 	s.want("take_count", s.state("take_count"), "1")
 	s.want("change", s.state("change"), "1")
-	s.want("what was filtered", s.shard("filtered", "page"), "[1 {} b1 {\"bot\":1}]")
-	s.want("the next, of which nothing was filtered", s.shard("take", "b2"), 1)
+	s.want("filtered hits", s.shard("filtered", "page"), "[1 {} b1 {\"bot\":1}]")
+	s.want("the next batch, without filtered hits", s.shard("take", "b2"), 1)
 	s.want("nothing to take", s.shard("take", "b3"), 0)
 	s.shard("drop", "b1")
 	s.push("deltas", "c")
-	s.want("one that was dropped", s.shard("take", "b1"), 0)
+	s.want("a dropped batch", s.shard("take", "b1"), 0)
 	s.wantList("batches", "b2")
 	if n := s.client.Exists(t.Context(), "{v00}flush:b1", "{v00}filtered:b1", "{v00}skipped:b1").Val(); n != 0 {
 		t.Errorf("%d keys of a dropped batch are left", n)
 	}
 }
 
-// A process that read the log or the deltas before another changed them does
+// A process that read the log or the deltas before another one changed them does
 // nothing.
 func TestShardScript_RejectsStaleCalls(t *testing.T) {
 	s := newScripts(t)
 	s.push("log", "1", "x", "1", "y", "1", "z")
 	s.want("the first call", s.shard("summarize", 0, 2, 10, "{v00}", "sum x"), 0)
-	s.want("one of before", s.shard("summarize", 0, 2, 10, "{v00}", "sum x"), -1)
+	s.want("an outdated call", s.shard("summarize", 0, 2, 10, "{v00}", "sum x"), -1)
 	s.wantList("summaries", "sum x")
 	s.wantList("log", "1", "y", "1", "z")
 	s.want("the next", s.shard("summarize", 1, 2, 10, "transfers", "sum y", "quarantine", "q"), 0)
@@ -126,7 +126,7 @@ func TestShardScript_RejectsStaleCalls(t *testing.T) {
 
 	s.push("deltas", "a", "b", "c")
 	s.want("the first compaction", s.shard("compact", 0, 2, "ab"), 1)
-	s.want("one of before", s.shard("compact", 0, 2, "ab"), -1)
+	s.want("an outdated call", s.shard("compact", 0, 2, "ab"), -1)
 	s.wantList("deltas", "ab", "c")
 
 	s.want("a transfer", s.shard("receive", "id", "sum"), 1)
@@ -157,7 +157,7 @@ func TestShardScript_QuarantinesOnce(t *testing.T) {
 	s.want("the same by another process", s.shard("quarantine", "summaries", "", 10, "bad", "id2", "record2"), "[0 0]")
 	s.wantList("summaries", "good")
 	s.wantList("quarantine", "record")
-	// A process that read the list before must not apply the next entry instead.
+	// A process that read the list earlier must not apply the next entry instead.
 	s.want("change", s.state("change"), "1")
 	s.push("deltas", "bad", "good")
 	s.shard("quarantine", "deltas", "", 10, "bad", "id", "record3")
@@ -166,7 +166,7 @@ func TestShardScript_QuarantinesOnce(t *testing.T) {
 	s.shard("quarantine", "transfers", "", 10, "bad", "id", "record4")
 	s.want("change, which nothing of away depends on", s.state("change"), "2")
 	if n := s.client.Exists(t.Context(), "{v00}skipped:").Val(); n != 0 {
-		t.Error("what is of no batch was noted as left out of one")
+		t.Error("an entry without a batch was recorded as skipped by one")
 	}
 	s.push("flush:b1", "bad")
 	s.shard("quarantine", "flush:b1", "b1", 10, "bad", "id5", "record5")
@@ -181,14 +181,14 @@ func TestShardScript_QuarantinesOnce(t *testing.T) {
 	s.wantList("quarantine", "record6")
 }
 
-// aggregateCall makes the arguments of aggregate.lua for one page.
+// aggregateCall returns the arguments of aggregate.lua for one page.
 type aggregateCall struct {
 	change         int
 	now            int64
 	page           string
 	uniqueCounting string
 	days           []any
-	fields         []any // names and counts in turn
+	fields         []any // alternating names and counts
 	minute         []any // minute, second, views
 	filter         []any // reason, count
 	sketch         []any // day, visitors
@@ -225,10 +225,10 @@ func TestAggregateScript_RejectsStaleCalls(t *testing.T) {
 	s, site := newScripts(t), "{v00}aaaaaaaaaaaaaaaaaaaaaa"
 	c := aggregateCall{now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775}, fields: []any{"v1", 5}}
 	s.want("the first", s.aggregate(site, c), 1)
-	s.want("one of before", s.aggregate(site, c), -1)
+	s.want("an outdated call", s.aggregate(site, c), -1)
 	s.wantList("deltas", "sum")
 	s.want("the count", s.totals(site, "p")["v1"], "5")
-	s.want("what was filtered", s.client.Exists(t.Context(), "{v00}filtered").Val(), 0)
+	s.want("filtered hits", s.client.Exists(t.Context(), "{v00}filtered").Val(), 0)
 }
 
 // The latest day never moves back. Expired days and hours are deleted when a day
@@ -261,8 +261,8 @@ func TestAggregateScript_DropsExpiredFields(t *testing.T) {
 	}
 }
 
-// A day's HyperLogLog is merged into the all-time one when the next day begins, or at
-// once if it is late.
+// A day's HyperLogLog is merged into the all-time one when the next day begins, or
+// immediately if it is late.
 func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -277,12 +277,12 @@ func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 		s.aggregate(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", uniqueCounting: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
 	}
 	aggregate(0, 20775, 1, 2)
-	s.want("while the day lasts", all(), 0)
+	s.want("during the day", all(), 0)
 	aggregate(1, 20776, 3)
 	s.want("when the next begins", all(), 2)
 	aggregate(2, 20774, 4)
-	s.want("of a day that was over", all(), 3)
-	many := make([]int, 1200) // more than unpack takes at once
+	s.want("of a past day", all(), 3)
+	many := make([]int, 1200) // more than unpack accepts at once
 	for i := range many {
 		many[i] = 100 + i
 	}
@@ -296,7 +296,7 @@ func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 		}
 	}
 	if ttl := s.client.TTL(t.Context(), site+":p:20776dH").Val(); ttl > 0 {
-		t.Errorf("the day that lasts ends in %s", ttl)
+		t.Errorf("the current day expires in %s", ttl)
 	}
 }
 
@@ -350,12 +350,12 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	s.want("the last hour", []float64{score("hour", "fresh"), score("hour", "half an hour"), score("hour", "two hours")}, "[10 10 0]")
 	s.want("the last day", []float64{score("day", "fresh"), score("day", "two hours"), score("day", "two days")}, "[10 10 0]")
 	s.want("a minute", s.client.HGetAll(t.Context(), fmt.Sprintf("%s;m%d", site, now/60)).Val(), "map[fresh:10]")
-	s.want("a minute of long ago", s.client.Exists(t.Context(), fmt.Sprintf("%s;m%d", site, (now-7200)/60)).Val(), 0)
+	s.want("a minute long ago", s.client.Exists(t.Context(), fmt.Sprintf("%s;m%d", site, (now-7200)/60)).Val(), 0)
 	if a, b := score("now", "fresh"), score("now", "half an hour"); a != 10 || b <= 0 || b >= 2 {
-		t.Errorf("now: %v for what is fresh and %v half an hour ago, want 10 and 10/8", a, b)
+		t.Errorf("now: %v for new views and %v for those of half an hour ago, want 10 and 10/8", a, b)
 	}
 	if score("rise", "fresh") <= 0 || score("rise", "two hours") != 0 {
-		t.Error("rising is not what came just now")
+		t.Error("the ranking of rising pages lacks the newest views")
 	}
 	for ranking, page := range map[string]string{"hour": "two hours", "day": "two days"} {
 		if _, err := s.client.ZScore(t.Context(), site+";"+ranking, page).Result(); !errors.Is(err, redis.Nil) {
@@ -372,16 +372,16 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	if score("now", "more 3") == 0 || score("now", "two days") != 0 {
 		t.Error("the ranking dropped the first instead of the last")
 	}
-	// Filtered hits don't affect rankings.
+	// Filtered hits do not affect rankings.
 	other := s.site()
 	s.aggregate(other, aggregateCall{change: 9, now: now, page: "p", uniqueCounting: "", filter: []any{"bot", 1}})
 	if n := s.client.Exists(t.Context(), other+";now", other+";day", other+":p:t").Val(); n != 0 {
-		t.Error("hits that were filtered made a page of the rankings")
+		t.Error("filtered hits added a page to the rankings")
 	}
 }
 
-// A page is rising from three recent views on, and the last hour includes what has
-// not been swept yet.
+// A page is rising from three recent views on, and the last hour includes minutes that
+// have not been swept yet.
 func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -405,7 +405,7 @@ func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s.want("since the last sweep", []bool{has("hour", "30 minutes"), has("hour", "31 minutes")}, "[true false]")
 	s.client.HSet(t.Context(), site+";meta", "m", now/60-90) // the sweep is behind
 	aggregate(6, "an hour", now-60*60, 1)
-	s.want("before a sweep that is late", has("hour", "an hour"), false)
+	s.want("before a late sweep", has("hour", "an hour"), false)
 }
 
 // Weights grow with time. The reference time moves before they overflow, and the
@@ -427,7 +427,7 @@ func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	later := now + 201*600
 	aggregate(2, later, "c", 1)
 	if scaled := s.client.ZScore(t.Context(), site+";rise", "a").Val(); rise <= 0 || scaled <= 0 || scaled > rise*1e-50 {
-		t.Errorf("what rose has %v after %v, want it scaled as the fast weights are", scaled, rise)
+		t.Errorf("a rising page has %v after %v, want it scaled like the fast weights", scaled, rise)
 	}
 	s.want("the fast landmark", meta()["f"], later)
 	s.want("the slow landmark", meta()["s"], now)

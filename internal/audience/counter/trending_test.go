@@ -64,7 +64,7 @@ func TestTrending_Rankings(t *testing.T) {
 		clock.add(10 * time.Minute)
 		aggregate(t, c)
 		expect(counter.TrendingNow, "new 15", "old 5", "steady 1")
-		clock.add(30 * time.Minute) // an hour after the burst of old
+		clock.add(30 * time.Minute) // an hour after the burst of the old page
 		aggregate(t, c)
 		expect(counter.TrendingHour, "new 30")
 		clock.add(30 * time.Minute)
@@ -130,7 +130,7 @@ func TestTrending_MergesShards(t *testing.T) {
 	}
 	for i, p := range got {
 		if int(p.Score) != 32-i || c.Shard(site.ID, p.Page) != crowded {
-			t.Errorf("place %d: page %s with %.0f views, want one of the crowded shard with %d", i, p.Page, p.Score, 32-i)
+			t.Errorf("position %d: page %s with %.0f views, want one of the full shard with %d", i, p.Page, p.Score, 32-i)
 		}
 	}
 	if _, err := c.Trending(t.Context(), site.ID, "best", 3); err == nil {

@@ -33,7 +33,7 @@ func takeDeltas(t testing.TB, c *counter.Counter) (deltas []counter.Delta) {
 	return deltas
 }
 
-// withoutVisits removes what is derived from views.
+// withoutVisits removes the kinds that are derived from views.
 func withoutVisits(deltas []counter.Delta) []counter.Delta {
 	for i := range deltas {
 		d := &deltas[i]
@@ -75,7 +75,7 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 		read("b", 2, "") // another reader
 		clock.add(15 * time.Minute)
 		read("b", 1, "a") // after midnight; its visit started before
-		read("c", 1, "b") // the third one changes nothing
+		read("c", 1, "b") // the third one has no effect
 		clock.add(15 * time.Minute)
 		read("d", 1, "c") // 30 minutes after the start
 		clock.add(time.Minute)
@@ -102,14 +102,14 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := all.Count(); got != want && t.Name() != "TestVisits_StartAndSecondView/miniredis" { // it does not encode HyperLogLogs as Redis does
+			if got := all.Count(); got != want && t.Name() != "TestVisits_StartAndSecondView/miniredis" { // it encodes HyperLogLogs differently
 				t.Errorf("visitors of November %d: got %d, want %d", day, got, want)
 			}
 		}
 	})
 }
 
-// The union of HyperLogLogs and its estimate are those of Redis.
+// The union of HyperLogLogs and its estimate match Redis.
 func TestSketch_MatchesRedis(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -152,7 +152,7 @@ func TestSketch_MatchesRedis(t *testing.T) {
 			}
 			var again counter.Sketch
 			if err := again.Merge(raw); err != nil || again != all {
-				t.Errorf("a written sketch reads differently: %v", err)
+				t.Errorf("an encoded sketch decodes differently: %v", err)
 			}
 		})
 	}
@@ -168,7 +168,7 @@ func FuzzSketch(f *testing.F) {
 			return
 		}
 		if err := again.Merge(s.Bytes()); err != nil || again != s {
-			t.Errorf("a written sketch reads differently: %v", err)
+			t.Errorf("an encoded sketch decodes differently: %v", err)
 		}
 		_ = s.Count()
 	})

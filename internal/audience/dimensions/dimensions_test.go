@@ -53,11 +53,11 @@ func TestCountries_Lookup(t *testing.T) {
 	for address, want := range map[string]string{"203.0.113.9": "VN", "::ffff:203.0.113.9": "VN", "198.51.100.1": "FR", "2001:db8:1:ffff::1": "JP",
 		"2001:db8:2::1": "", "192.0.2.1": "", "10.0.0.1": ""} {
 		if got := c.Lookup(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s is in %q, not %q", address, got, want)
+			t.Errorf("%s: got %q, want %q", address, got, want)
 		}
 	}
 	if got := c.Lookup(netip.Addr{}); got != "" {
-		t.Errorf("no address is in %q", got)
+		t.Errorf("no address: got %q", got)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestOpenCountries_Errors(t *testing.T) {
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "absent.mmdb"), text, file(t, "Test-ASN")} {
 		if _, err := dimensions.OpenCountries(path); err == nil {
-			t.Errorf("%s is opened", path)
+			t.Errorf("%s was opened", path)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestDevice_UserAgents(t *testing.T) {
 		"Something": dimensions.Other,
 	} {
 		if got := dimensions.Device(agent); got != want {
-			t.Errorf("%q is %q, not %q", agent, got, want)
+			t.Errorf("%q: got %q, want %q", agent, got, want)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestReferrers_Resolve(t *testing.T) {
 		"://":                                         "",
 	} {
 		if got := r.Resolve(address, "", own); got != want {
-			t.Errorf("%q is of %q, not %q", address, got, want)
+			t.Errorf("%q: got %q, want %q", address, got, want)
 		}
 	}
 	for agent, want := range map[string]string{
@@ -135,7 +135,7 @@ func TestReferrers_Resolve(t *testing.T) {
 		"Mozilla/5.0 (Linux) Mobile Safari/537.36":                                                            "",
 	} {
 		if got := r.Resolve("", agent, own); got != want {
-			t.Errorf("%q comes from %q, not %q", agent, got, want)
+			t.Errorf("%q: got %q, want %q", agent, got, want)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func FuzzReferrer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, address string) {
 		got := r.Resolve(address, "", func(string) bool { return false })
 		if len(got) > 253 || got != strings.ToLower(got) || strings.ContainsAny(got, " /\x00:@") {
-			t.Errorf("%q is of %q", address, got)
+			t.Errorf("%q: got %q", address, got)
 		}
 	})
 }

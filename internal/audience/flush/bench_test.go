@@ -13,8 +13,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// BenchmarkFlush flushes 100,000 existing posts with a view each, as for a minute of
-// a large site, without the wait for the append-only file (AOFSyncDelay).
+// BenchmarkFlush flushes 100,000 existing posts with a view each, like a minute of a
+// large site, without the wait for the append-only file (AOFSyncDelay).
 func BenchmarkFlush(b *testing.B) {
 	const pages = 100_000
 	r := open(b, enginetest.Redis(b))

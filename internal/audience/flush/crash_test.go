@@ -181,15 +181,15 @@ func TestFlush_KilledAtEveryStep(t *testing.T) {
 				r.died(r.child(at))
 				r.viewPages(7, 3)
 			}
-			r.expectConsistent("after two deaths")
+			r.expectConsistent("after two crashes")
 			r.viewPages(5, 1)
 			r.expectConsistent("after one more flush")
 		})
 	}
 }
 
-// The process is killed after each of its round trips to Redis in turn, including
-// those of aggregating.
+// The process is killed after each of its round trips to Redis in turn, including those
+// of aggregating.
 func TestFlush_KilledAfterEveryRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := open(t, enginetest.Redis(t))
@@ -207,7 +207,7 @@ func TestFlush_KilledAfterEveryRoundTrip(t *testing.T) {
 	if deaths < 15 { // each of two shards is summarized, aggregated, taken, read and dropped
 		t.Errorf("a flush makes %d round trips", deaths)
 	}
-	r.expectConsistent(fmt.Sprintf("after %d deaths", deaths))
+	r.expectConsistent(fmt.Sprintf("after %d crashes", deaths))
 	r.viewPages(5, 1)
 	r.expectConsistent("after one more flush")
 }
@@ -223,7 +223,7 @@ func TestFlush_KilledDuringTransaction(t *testing.T) {
 	r.must(r.store.CreateViewPartitions(ctx, time.Now()))
 	tx, err := blocker.Begin(ctx)
 	r.must(err)
-	_, err = tx.Exec(ctx, "lock table view_hours_due in exclusive mode") // the last thing that a batch writes
+	_, err = tx.Exec(ctx, "lock table view_hours_due in exclusive mode") // the last table that a batch writes
 	r.must(err)
 	cmd := r.child("nowhere")
 	for r.number("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%view_hours_due%' and pid <> pg_backend_pid()") == 0 {
@@ -233,7 +233,7 @@ func TestFlush_KilledDuringTransaction(t *testing.T) {
 	r.died(cmd)
 	r.must(tx.Rollback(ctx))
 	r.viewPages(5, 1)
-	r.expectConsistent("after the death")
+	r.expectConsistent("after the crash")
 }
 
 func TestFlush_KilledWhileSeeding(t *testing.T) {
@@ -248,7 +248,7 @@ func TestFlush_KilledWhileSeeding(t *testing.T) {
 			r.viewPages(5, 2)
 			r.died(r.child(at))
 			r.viewPages(5, 1)
-			r.expectConsistent("after the death")
+			r.expectConsistent("after the crash")
 		})
 	}
 }

@@ -24,7 +24,7 @@ func (r *fixture) erase(e flush.Erasure) flush.Erasure {
 		r.t.Errorf("%+v", got)
 	}
 	if n := r.number("select count(*) from view_erasures where visitor_hash is not null"); n != 0 {
-		r.t.Error("the visitor is still named")
+		r.t.Error("the visitor is still stored")
 	}
 	return got
 }
@@ -51,19 +51,19 @@ func TestErase_Site(t *testing.T) {
 		t.Errorf("%d rows of engagement are left", n)
 	}
 	for keys := r.redis.Scan(t.Context(), 0, "*post 3*", 1000).Iterator(); keys.Next(t.Context()); {
-		t.Errorf("the key %q is left", keys.Val())
+		t.Errorf("the key %q still exists", keys.Val())
 	}
 	if known, err := r.counter.Heartbeats(t.Context(), []counter.Heartbeat{{Site: r.site, Page: "post 1", View: "view 4", At: time.Now()}}); err != nil || known != 0 {
 		t.Errorf("an erased view still has heartbeats; %v", err)
 	}
 	r.site, r.want = other, map[string]int64{"post 0": 3}
 	if r.shown("post 0").Views != 3 || r.stored("post 0") != 3 {
-		t.Error("another site was touched")
+		t.Error("another site was changed")
 	}
 	r.flush()
 }
 
-// workspace makes a workspace, to which requests belong.
+// workspace creates a workspace for requests.
 func (r *fixture) workspace() uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-var errAway = errors.New("the engine is away")
+var errAway = errors.New("the engine is down")
 
 // failingStore fails one kind of call.
 type failingStore struct {
@@ -77,7 +77,7 @@ func (s failingStore) SkippedViewRecords(ctx context.Context, id uuid.UUID) ([]u
 	return s.Store.SkippedViewRecords(ctx, id)
 }
 
-// failingCounter likewise.
+// failingCounter fails one kind of call.
 type failingCounter struct {
 	flush.Counter
 	call string
@@ -142,7 +142,7 @@ func (c failingCounter) PageStats(ctx context.Context, site counter.Site, pages 
 }
 
 // A flush in which one engine fails returns its error, and the next one writes every
-// count, once.
+// count once.
 func TestFlush_FailuresLoseNothing(t *testing.T) {
 	for _, call := range []string{"ApplyViews", "ViewSeeds", "NoteViewLoss", "OpenViewErasures", "TakeBatch", "Batches", "ReadBatch", "DropBatch", "Lost", "Seed", "Seeded"} {
 		t.Run(call, func(t *testing.T) {

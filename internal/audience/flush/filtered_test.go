@@ -55,12 +55,12 @@ func TestFiltered_SurvivesALossOfRedis(t *testing.T) {
 	r.flush()
 	r.must(r.redis.FlushAll(t.Context()).Err())
 	r.wantFiltered("after the loss", "post", map[string]int64{"crawler": 10, "rate": 2})
-	r.flush() // fills Redis in again
+	r.flush() // restores Redis
 	r.filter("post", "opt_out", 1)
 	r.aggregate()
 	r.wantFiltered("after that", "post", map[string]int64{"crawler": 10, "rate": 2, "opt_out": 1})
 	r.wantFiltered("of another page", "another", map[string]int64{"crawler": 1})
-	r.wantFiltered("of a page that nobody knows", "none", map[string]int64{})
+	r.wantFiltered("of an unknown page", "none", map[string]int64{})
 }
 
 // A crashed flush leaves a batch that is taken, or applied and not dropped.
@@ -91,7 +91,7 @@ func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
 	}
 }
 
-// While flushes run, the filtered count only grows, by what was counted.
+// During flushes the filtered count only grows, by the counted hits.
 func TestFiltered_NeverDecreasesDuringFlushes(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
@@ -122,7 +122,7 @@ func TestFiltered_NeverDecreasesDuringFlushes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The writer adds to its own number after Redis has it.
+		// The writer increments its own number after Redis has the hit.
 		if n := got["crawler"]; n < last || n > counted.Load()+3 {
 			t.Fatalf("got %d after %d; at most %d were counted", n, last, counted.Load()+3)
 		}

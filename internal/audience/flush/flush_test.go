@@ -16,7 +16,7 @@ import (
 
 func TestFlush_WritesEverythingOnce(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.viewPages(20, 5) // before anybody has flushed
+	r.viewPages(20, 5) // before any flush
 	r.expectConsistent("at first")
 	if done := r.flush(); done.Batches != 0 || done.AlreadyApplied != 0 || done.Seeded != 0 {
 		t.Errorf("nothing was new: %+v", done)
@@ -27,7 +27,7 @@ func TestFlush_WritesEverythingOnce(t *testing.T) {
 	}
 	r.expectConsistent("again")
 	if n := r.number("select count(*) from view_losses"); n != 0 {
-		t.Errorf("a new installation has lost something: %d", n)
+		t.Errorf("a new installation reports %d losses", n)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestFlush_ConcurrentFlushes(t *testing.T) {
 	r.expectConsistent("in the end")
 }
 
-// wiped is a Redis that came back with nothing, after a flush.
+// wiped is a Redis that restarted empty after a flush.
 func wiped(t *testing.T) *fixture {
 	r := open(t, enginetest.Redis(t))
 	r.viewPages(10, 100)
@@ -119,7 +119,7 @@ func TestFlush_SeedsAfterLoss(t *testing.T) {
 	r.expectConsistent("and then")
 }
 
-// What was counted since the last flush is lost with Redis, and nothing else.
+// If Redis loses its data, only hits since the last flush are lost.
 func TestFlush_LossCostsOnlyUnflushedHits(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.viewPages(10, 100)
@@ -140,7 +140,7 @@ func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 	restart := func() {
 		t.Helper()
 		server.Start()
-		for r.redis.Ping(t.Context()).Err() != nil { // a client that failed often waits a moment
+		for r.redis.Ping(t.Context()).Err() != nil { // after repeated failures a client waits a moment
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
@@ -149,7 +149,7 @@ func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 	for range 3 {
 		r.viewPages(10, 3)
 		batch := uuid.Must(uuid.NewV7())
-		_, err := r.counter.TakeBatch(t.Context(), 0, batch) // one is under way
+		_, err := r.counter.TakeBatch(t.Context(), 0, batch) // one is in progress
 		r.must(err)
 		server.Kill()
 		if _, err := r.Flush(t.Context(), func() {}); err == nil {
@@ -157,9 +157,9 @@ func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 		}
 		restart()
 	}
-	r.expectConsistent("after three deaths")
+	r.expectConsistent("after three crashes")
 	if n := r.number("select count(*) from view_losses"); n != 0 {
-		t.Errorf("%d losses were noted", n)
+		t.Errorf("%d losses were recorded", n)
 	}
 	server.Kill()
 	server.Wipe()
@@ -172,7 +172,7 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.viewPages(6, 10)
 	r.expectConsistent("at first")
-	// Somebody meddles with both.
+	// Both stores are modified.
 	key := func(page string) string {
 		t.Helper()
 		for keys := r.redis.Scan(t.Context(), 0, "*:"+page+":t", 1000).Iterator(); keys.Next(t.Context()); {
@@ -191,7 +191,7 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 		t.Errorf("done, compared, differing, surplus, missing, examples: got %s, want %s", got, want)
 	}
 	if _, again, err := r.CheckIfDue(t.Context(), func() {}); again || err != nil {
-		t.Errorf("it was compared again at once: %v", err)
+		t.Errorf("it was compared again immediately: %v", err)
 	}
 	h, err := r.store.ViewsHealth(t.Context())
 	if r.must(err); h.Check == nil || h.Check.Surplus != 5 || fmt.Sprint(h.Check.Examples) != fmt.Sprint(c.Examples) {

@@ -19,7 +19,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// TestMain also runs the flush that a test kills: see crash_test.go.
+// TestMain also runs the flush that a test kills; see crash_test.go.
 func TestMain(m *testing.M) {
 	if at := os.Getenv(crashAt); at != "" {
 		os.Exit(crash(at))
@@ -60,7 +60,7 @@ func (r *fixture) must(err error) {
 	}
 }
 
-// view counts views by readers who were never here before, each with a heartbeat.
+// view counts views by new readers, each with a heartbeat.
 func (r *fixture) view(page string, n int) {
 	r.t.Helper()
 	hits, beats := make([]counter.Hit, n), make([]counter.Heartbeat, n)
@@ -94,7 +94,7 @@ func (r *fixture) flush() flush.Result {
 	return done
 }
 
-// shown is what readers see of a page.
+// shown is the number of views that readers see for a page.
 func (r *fixture) shown(page string) counter.Stats {
 	r.t.Helper()
 	s, err := r.counter.Stats(r.t.Context(), r.site, page)
@@ -109,7 +109,7 @@ func (r *fixture) stored(page string) int64 {
 	return all[counter.PageID{Site: r.site.ID, Page: page}].Views
 }
 
-// number gives the one number that a query asks for.
+// number returns the result of a query.
 func (r *fixture) number(sql string, args ...any) (n int64) {
 	r.t.Helper()
 	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
@@ -119,11 +119,11 @@ func (r *fixture) number(sql string, args ...any) (n int64) {
 	return n
 }
 
-// agree flushes and holds everything against what was read: the totals on both
-// sides, the hours, the countries and the comparison itself.
+// expectConsistent flushes and compares everything with the expected views: the totals
+// on both sides, the hours, the countries and the comparison itself.
 func (r *fixture) expectConsistent(when string) {
 	r.t.Helper()
-	for r.flush().Busy { // the database has not noticed yet that a process is dead
+	for r.flush().Busy { // the database has not detected yet that a process is dead
 		time.Sleep(10 * time.Millisecond)
 	}
 	var sum int64

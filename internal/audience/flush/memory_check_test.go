@@ -48,7 +48,10 @@ func TestCheck_CountsDifferences(t *testing.T) {
 				return nil
 			}
 			c, done, err := m.flusher().Check(t.Context(), func() {})
-			if err != nil || !done || c.Compared != 3 || c.Differing != row.differing || c.Missing != row.missing || c.Surplus != row.surplus {
+			if err != nil || !done || c.Compared != 3 {
+				t.Errorf("got %+v, %t, %v, want 3 pages compared", c, done, err)
+			}
+			if c.Differing != row.differing || c.Missing != row.missing || c.Surplus != row.surplus {
 				t.Errorf("got %+v, %t, %v, want %d differing, %d missing, %d in excess", c, done, err, row.differing, row.missing, row.surplus)
 			}
 			if len(m.checks) != 1 || len(c.Examples) != int(row.differing) {
@@ -64,7 +67,7 @@ func TestCheck_CountsDifferences(t *testing.T) {
 	}
 }
 
-// A comparison flushes first, so that what is only in Redis is no difference.
+// A comparison flushes first, so that unflushed views are no difference.
 func TestCheck_FlushesFirst(t *testing.T) {
 	t.Parallel()
 	m := newMemory(2)
@@ -79,15 +82,15 @@ func TestCheck_FlushesFirst(t *testing.T) {
 	}
 }
 
-// logged returns a flusher with what it logs.
+// logged returns a flusher and its log.
 func (m *memory) logged() (*flush.Flusher, *bytes.Buffer) {
 	f, log := m.flusher(), &bytes.Buffer{}
 	f.Log = slog.New(slog.NewTextHandler(log, nil))
 	return f, log
 }
 
-// Agreement is logged as information, a difference as an error, and nothing when
-// nothing was compared.
+// Agreement is logged at info level, a difference as an error, and nothing if nothing
+// was compared.
 func TestCheck_LogsItsResult(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -124,7 +127,7 @@ func TestMaintain_LogsExpiredRecords(t *testing.T) {
 	}
 }
 
-// A flush carries out a hundred erasures, the next one the others.
+// A flush performs a hundred erasures, the next one the others.
 func TestErase_IsBounded(t *testing.T) {
 	t.Parallel()
 	m := newMemory(1)
@@ -138,7 +141,7 @@ func TestErase_IsBounded(t *testing.T) {
 	}
 }
 
-// The ledger is asked only about records that a batch skipped.
+// The ledger is queried only about records that a batch skipped.
 func TestReplay_NeedsNoLedgerWithoutABatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory(1)
@@ -185,8 +188,11 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 		f := m.flusher()
 		beats := 0
 		c, done, err := f.CheckIfDue(t.Context(), func() { beats++ })
-		if err != nil || !done || c.Compared != 3*20_000 || c.Differing != 0 || c.Next != (counter.PageID{Site: sites[0], Page: "post 9999"}) { // the last one in byte order
-			t.Errorf("got %d compared, %d differing, next %v, %t, %v", c.Compared, c.Differing, c.Next, done, err)
+		if err != nil || !done || c.Compared != 3*20_000 || c.Differing != 0 {
+			t.Errorf("got %d compared, %d differing, %t, %v", c.Compared, c.Differing, done, err)
+		}
+		if want := (counter.PageID{Site: sites[0], Page: "post 9999"}); c.Next != want { // the last one in byte order
+			t.Errorf("got the next page %v, want %v", c.Next, want)
 		}
 		// 40 reads each of Redis before and after and of Postgres, and the flush.
 		if beats != 3*40+1+1 {
@@ -199,15 +205,18 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 		time.Sleep(time.Second)
 		start := time.Now()
 		c, done, err = f.CheckIfDue(t.Context(), func() {})
-		if err != nil || !done || c.Compared != 3*703 || c.Differing != 0 || !c.StartedAt.Equal(start) || c.EndedAt.Before(start) {
+		if err != nil || !done || c.Compared != 3*703 || c.Differing != 0 {
 			t.Errorf("got %+v, %t, %v, want the remaining 703 pages", c, done, err)
+		}
+		if !c.StartedAt.Equal(start) || c.EndedAt.Before(start) {
+			t.Errorf("got a comparison from %s to %s, want one from %s on", c.StartedAt, c.EndedAt, start)
 		}
 		// It reached the last page: the next one starts over.
 		time.Sleep(time.Hour)
 		if c, _, err = f.CheckIfDue(t.Context(), func() {}); err != nil || c.Compared != 3*20_000 {
 			t.Errorf("got %d compared, %v, want the first 20,000 pages again", c.Compared, err)
 		}
-		// Check starts with the first page whatever was compared before.
+		// Check starts with the first page regardless of earlier comparisons.
 		if c, done, err = f.Check(t.Context(), func() {}); err != nil || !done || c.Compared != 3*20_000 || c.Next.Site != sites[0] {
 			t.Errorf("got %d compared, next %v, %t, %v, want the first 20,000 pages", c.Compared, c.Next, done, err)
 		}
@@ -276,7 +285,7 @@ func TestErase_ReachesEveryPage(t *testing.T) {
 	}
 }
 
-// An erasure that failed is not reported as done, and is carried out again.
+// A failed erasure is not reported as done, and is retried.
 func TestErase_EveryFailureIsReported(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"PendingViewErasures", "ViewSitePages", "ErasePage", "EraseVisitor", "EraseSiteViews", "CompleteViewErasure"} {
@@ -301,8 +310,8 @@ func TestErase_EveryFailureIsReported(t *testing.T) {
 	}
 }
 
-// Maintenance continues until everything is rolled up and saved, and keeps the
-// ledger rows of batches that a flush or a replay still needs.
+// Maintenance continues until everything is rolled up and saved, and keeps the ledger
+// rows of batches that a flush or a replay still needs.
 func TestMaintain_DoesEverything(t *testing.T) {
 	t.Parallel()
 	m := newMemory(2)
@@ -439,9 +448,9 @@ func TestReplay_SelectsById(t *testing.T) {
 	}
 }
 
-// filtered is a page's filtered hits while batches are taken.
+// filtered returns a page's filtered hits while batches are taken.
 type filtered struct {
-	takes  int // how many more reads see another take
+	takes  int // number of further reads during which another batch is taken
 	reads  int
 	fail   int // this read fails
 	batch  uuid.UUID
@@ -480,8 +489,11 @@ func TestFilteredCounts_ReadsAgainWhileBatchesAreTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &filtered{takes: row.takes, batch: uuid.New()}
 			counts, err := flush.FilteredReader{Counter: f, Store: f}.FilteredCounts(t.Context(), uuid.New(), "a")
-			if err != nil || counts["bot"] != row.want || f.reads != row.reads || len(f.asked) != row.reads-1 || len(f.asked[0]) != 1 {
+			if err != nil || counts["bot"] != row.want || f.reads != row.reads {
 				t.Errorf("got %v, %v after %d reads, want %d after %d", counts, err, f.reads, row.want, row.reads)
+			}
+			if len(f.asked) != row.reads-1 || len(f.asked[0]) != 1 {
+				t.Errorf("got the batches %v, want one in each of %d queries", f.asked, row.reads-1)
 			}
 		})
 	}

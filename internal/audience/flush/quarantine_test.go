@@ -15,10 +15,10 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// spoiled is something no version of the program has written.
+// spoiled is a record that no version of the program has written.
 const spoiled = "\xffnot a record"
 
-// meterOf counts what goes to the quarantine.
+// meterOf counts the quarantined records.
 type meterOf struct{ quarantined, discarded int64 }
 
 func (m *meterOf) Batch(context.Context, int, time.Duration, map[string]int, map[string]int, map[string]int) {
@@ -27,7 +27,7 @@ func (m *meterOf) BatchFailed(context.Context, time.Duration)     {}
 func (m *meterOf) Quarantined(_ context.Context, n int64)         { m.quarantined += n }
 func (m *meterOf) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
 
-// metered lets the fixture's counter be counted.
+// metered sets the meter of the fixture's counter.
 func (r *fixture) metered() *meterOf {
 	m := &meterOf{}
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Meter: m})
@@ -49,15 +49,15 @@ func (r *fixture) replay(ids ...uuid.UUID) flush.ReplayResult {
 	return done
 }
 
-// withoutFormat takes the letter of the format off every entry of a list, as the
-// build before it wrote them.
+// withoutFormat removes the format letter of every entry of a list, as in the previous
+// build.
 func (r *fixture) withoutFormat(list string, everySecond bool) (changed int) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	lines, err := r.redis.LRange(ctx, list, 0, -1).Result()
 	r.must(err)
 	for i, line := range lines {
-		if everySecond && i%2 == 0 { // what Redis noted of the hits
+		if everySecond && i%2 == 0 { // what Redis recorded about the hits
 			continue
 		}
 		if !strings.HasPrefix(line, "1") {
@@ -69,7 +69,7 @@ func (r *fixture) withoutFormat(list string, everySecond bool) (changed int) {
 	return changed
 }
 
-// Records of the previous build lie in every list. They go to the quarantine, all
+// Records of the previous build are in every list. They are quarantined, everything
 // else is flushed, and a replay counts them once.
 func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
@@ -95,7 +95,7 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	for page, n := range r.want {
 		lost[page] = n
 	}
-	// What the new build counts is flushed all the same, of every shard.
+	// Hits counted by the new build are flushed regardless, in every shard.
 	r.viewPages(6, 1)
 	r.flush()
 	for page := range r.want {
@@ -162,8 +162,7 @@ func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
 	}
 }
 
-// Many deltas wait, so that they are compacted: one that cannot be read is left
-// out of that.
+// Many deltas are waiting, so they are compacted; an unreadable one is skipped.
 func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.metered()
@@ -183,8 +182,8 @@ func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
 	}
 }
 
-// Two processes flush, of which the older cannot read a record of the batch and
-// the newer can. Whoever applies the batch, a replay counts the record once.
+// Two processes flush; the older one cannot read a record of the batch and the newer
+// one can. Whichever applies the batch, a replay counts the record once.
 func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 	for _, newer := range []bool{false, true} {
 		t.Run(fmt.Sprintf("NewerApplies=%v", newer), func(t *testing.T) {
@@ -227,7 +226,7 @@ func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 	}
 }
 
-// The quarantine is bounded in number and in age, and what it discards is counted.
+// The quarantine is bounded in number and age, and discarded records are counted.
 func TestQuarantine_IsBounded(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	m := r.metered()
@@ -252,8 +251,8 @@ func TestQuarantine_IsBounded(t *testing.T) {
 	}
 }
 
-// The ledger keeps the line of a batch as long as a record that was left out of it
-// may be replayed.
+// The ledger keeps the row of a batch as long as a record that it skipped may be
+// replayed.
 func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.metered()

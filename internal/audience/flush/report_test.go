@@ -162,7 +162,7 @@ func sumsOf(prefix string, t report.Totals, into map[string]int64) {
 	}
 }
 
-// reportsOf computes what a report shows of a site, and its visitors by day.
+// reportsOf computes a site's report and its visitors by day.
 func reportsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) (sums map[string]int64, visitors map[string]int64) {
 	t.Helper()
 	sums, visitors = map[string]int64{}, map[string]int64{}
@@ -216,8 +216,8 @@ func reportsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to 
 	return sums, visitors
 }
 
-// Random traffic of three days with late batches, flushes that are killed at
-// every step, and erasures: reports show exactly what was read.
+// Random traffic of three days with late batches, flushes that are killed at every
+// step, and erasures: reports show exactly the expected numbers.
 func TestReport_MatchesModel(t *testing.T) {
 	t.Parallel()
 	r := open(t, enginetest.Redis(t))

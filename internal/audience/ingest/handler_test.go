@@ -37,7 +37,7 @@ func TestHandler_CountsHits(t *testing.T) {
 				t.Errorf("hit %d: got %s %s, want 202", i, a.Status, a.body)
 			}
 			if want := fmt.Sprintf(`{"page":"/a","views":%d}`, i+1); strings.TrimSpace(count()) != want {
-				t.Errorf("%d: the count is %s, not %s", i, count(), want)
+				t.Errorf("%d: got the count %s, want %s", i, count(), want)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{"unknown site", post, view, `{"site":"dlw_x","page":"/a"}`, nil, 422, "invalid_request", "site"},
 		{"no page", post, view, `{"site":"` + s.WriteKey + `"}`, nil, 422, "invalid_request", "page"},
 		{"page of control characters", post, view, `{"site":"` + s.WriteKey + `","page":"a\u0000"}`, nil, 422, "invalid_request", "page"},
-		{"address that is none", post, view, `{"site":"` + s.WriteKey + `","url":"https://[::1"}`, nil, 422, "invalid_request", "url"},
+		{"invalid address", post, view, `{"site":"` + s.WriteKey + `","url":"https://[::1"}`, nil, 422, "invalid_request", "url"},
 		{"long user", post, view, right + `,"user":"` + strings.Repeat("x", 201) + `"}`, nil, 422, "invalid_request", "user"},
 		{"long visitor", post, view, right + `,"visitor":"` + strings.Repeat("x", 201) + `"}`, nil, 422, "invalid_request", "visitor"},
 		{"long referrer", post, view, right + `,"referrer":"` + strings.Repeat("x", 4001) + `"}`, nil, 422, "invalid_request", "referrer"},
@@ -148,21 +148,21 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{"event without type", post, event, right + `}`, nil, 422, "invalid_request", "type"},
 		{"event of another type", post, event, right + `,"type":"buy"}`, nil, 422, "invalid_request", "type"},
 		{"foreign origin", post, view, right + `}`, []string{"Origin", "https://evil.example"}, 403, "origin_not_allowed", "Origin"},
-		{"origin that ends alike", post, view, right + `}`, []string{"Origin", "https://evilnews.example"}, 403, "origin_not_allowed", "Origin"},
+		{"origin with the same suffix", post, view, right + `}`, []string{"Origin", "https://evilnews.example"}, 403, "origin_not_allowed", "Origin"},
 		{"origin null", post, view, right + `}`, []string{"Origin", "null"}, 403, "origin_not_allowed", "Origin"},
 		{"foreign page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey, "page", "/a"), "", []string{"Referer", "https://evil.example/x"}, 403, "origin_not_allowed", "Origin"},
 		{"pixel without page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey), "", nil, 422, "invalid_request", "page"},
-		{"id that is no number", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"anna"}`, nil, 422, "invalid_request", "user"},
-		{"id beyond the largest", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"1001"}`, nil, 422, "invalid_request", "user"},
+		{"id that is not a number", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"anna"}`, nil, 422, "invalid_request", "user"},
+		{"id beyond the maximum", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"1001"}`, nil, 422, "invalid_request", "user"},
 		{"id of zero", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"0"}`, nil, 422, "invalid_request", "user"},
 		{"count that is not public", "GET", "/v1/count.json" + query("site", s.WriteKey, "page", "/a"), "", nil, 422, "invalid_request", "site"},
-		{"count of no page", "GET", "/v1/count.json" + query("site", bitmap.WriteKey), "", nil, 422, "invalid_request", "page"},
+		{"count without a page", "GET", "/v1/count.json" + query("site", bitmap.WriteKey), "", nil, 422, "invalid_request", "page"},
 		{"long label", "GET", "/v1/badge.svg" + query("site", bitmap.WriteKey, "page", "/a", "label", strings.Repeat("x", 41)), "", nil, 422, "invalid_request", "label"},
 		{"batch without key", post, batch, "[]", nil, 401, "secret_required", ""},
 		{"batch with the write key", post, batch, "[]", []string{"Authorization", "Bearer " + s.WriteKey}, 401, "secret_invalid", ""},
-		{"batch of nothing", post, batch, "[]", []string{"Authorization", "Bearer " + secret}, 422, "invalid_request", "body"},
-		{"batch of too many", post, batch, strings.Repeat("{}\n", 1001), []string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson"}, 422, "invalid_request", "body"},
-		{"batch that is no list", post, batch, "{}", []string{"Authorization", "Bearer " + secret}, 400, "invalid_request", "body"},
+		{"empty batch", post, batch, "[]", []string{"Authorization", "Bearer " + secret}, 422, "invalid_request", "body"},
+		{"batch beyond the maximum", post, batch, strings.Repeat("{}\n", 1001), []string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson"}, 422, "invalid_request", "body"},
+		{"batch that is not a list", post, batch, "{}", []string{"Authorization", "Bearer " + secret}, 400, "invalid_request", "body"},
 		{"batch as text", post, batch, "[]", []string{"Authorization", "Bearer " + secret, "Content-Type", "text/plain"}, 415, "unsupported_media_type", "Content-Type"},
 		{"wrong method", "GET", view, "", nil, 405, "method_not_allowed", ""},
 		{"nothing there", "GET", "/v1/views", "", nil, 404, "no_such_route", ""},
@@ -302,7 +302,7 @@ func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 		t.Helper()
 		for until := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(until) {
-				t.Fatalf("the other process never heard of %s", what)
+				t.Fatalf("the other process did not get %s", what)
 			}
 		}
 	}
@@ -314,7 +314,7 @@ func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	await("its new rate", func() bool { a, ok := other.ByKey(s.WriteKey); return ok && a.RateHits == 77 })
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
 	await("its end", func() bool { _, ok := other.ByKey(s.WriteKey); return !ok })
-	d.expectProblem("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
+	d.expectProblem("a deleted site", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
 }
 
 // Readers of short links are identified like readers of pages.
@@ -344,22 +344,22 @@ func TestClassify_LinkClicks(t *testing.T) {
 		t.Errorf("dimensions: got %s, want %s", got, want)
 	}
 	if same, _ := read(); same.Visitor != one.Visitor {
-		t.Error("one reader is two")
+		t.Error("one reader counts as two")
 	}
 	if other, _ := read("X-Forwarded-For", "203.0.113.8"); other.Visitor == one.Visitor {
-		t.Error("two readers are one")
+		t.Error("two readers count as one")
 	}
 	if _, reason := read("User-Agent", "TelegramBot (like TwitterBot)"); reason != "preview" {
-		t.Errorf("a preview is %q", reason)
+		t.Errorf("a preview: got %q", reason)
 	}
 	if _, reason := read("DNT", "1"); reason != "opt_out" {
-		t.Errorf("who opts out is %q", reason)
+		t.Errorf("an opted-out reader: got %q", reason)
 	}
 	for range site.DefaultRateHits {
 		_, reason = read()
 	}
 	if reason != "rate" {
-		t.Errorf("too many clicks are %q", reason)
+		t.Errorf("too many clicks: got %q", reason)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// TestMain also runs the process that a test kills: see kill_test.go.
+// TestMain also runs the process that a test kills; see kill_test.go.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(servedRedis); url != "" {
 		fmt.Fprintln(os.Stderr, serve(url))
@@ -137,7 +137,7 @@ func (d *fixture) expectProblem(name string, a answer, status int, code, field s
 		return
 	}
 	if field != "" && !slices.ContainsFunc(p.Errors, func(e struct{ Field, Message string }) bool { return e.Field == field }) {
-		d.t.Errorf("%s: names %v, not %s", name, p.Errors, field)
+		d.t.Errorf("%s: got the fields %v, want %s", name, p.Errors, field)
 	}
 }
 

@@ -45,8 +45,8 @@ func TestHeartbeat_ReachesItsView(t *testing.T) {
 	}
 }
 
-// virtualTime replaces the clock and the timers of a page, and records what the
-// tracker sends. Timers don't run while the computer sleeps.
+// virtualTime replaces the clock and the timers of a page and records what the tracker
+// sends. Timers do not run while the computer sleeps.
 const virtualTime = `
 	window.beats = []; window.views = []; window.focused = true; window.away = false
 	let clock = 0, timers = []
@@ -97,8 +97,8 @@ func heartbeatsOf(t *testing.T, tab *enginetest.Tab) (all []sentHeartbeat) {
 	return all
 }
 
-// The engaged time of reading with pauses, in another tab, in another window and
-// with the computer asleep is within 10 % of the time that the reader read.
+// The engaged time of reading with pauses, in another tab, in another window and with
+// the computer asleep is within 10% of the actual reading time.
 func TestTracker_MeasuresEngagedTime(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(virtualTime)
@@ -134,7 +134,7 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 		t.Errorf("%d heartbeats say that the page was hidden, want 2: %+v", hidden, beats)
 	}
 	t.Logf("measured %.1f s of 360 s with %d heartbeats", last.Engaged/1000, len(beats))
-	// Nobody is there: nothing is sent.
+	// Without a reader, nothing is sent.
 	tab.Eval("leave(false);pass(60000)")
 	n := len(heartbeatsOf(t, tab))
 	tab.Eval("pass(3600000)")
@@ -181,8 +181,8 @@ func TestTracker_MeasuresScrollDepth(t *testing.T) {
 	depth(100)
 }
 
-// A page of a single-page app ends the view of the one before; a page that comes
-// back from the back-forward cache is a new view.
+// Navigation in a single-page app ends the previous view; a page restored from the
+// back-forward cache is a new view.
 func TestTracker_NewViewsHaveNewNumbers(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(virtualTime)

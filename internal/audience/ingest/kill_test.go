@@ -36,7 +36,7 @@ const servedRedis = "INGEST_TEST_REDIS"
 
 const servedKey = "dlw_killedkilledkille"
 
-// served is the one site that such a process counts for.
+// served is the only site of such a process.
 func served() counter.Site {
 	return counter.Site{ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.Set}
 }
@@ -44,8 +44,10 @@ func served() counter.Site {
 type servedSite struct{ *site.Active }
 
 func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
-func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s servedSite) AnyAllows(string) bool                 { return true }
+
+func (s servedSite) ByDomain(string) (*site.Active, bool) { return s.Active, false }
+func (s servedSite) BySecret(string) (*site.Active, bool) { return nil, false }
+func (s servedSite) AnyAllows(string) bool                { return true }
 
 // serve runs a handler and prints its address, until it is killed.
 func serve(redisURL string) error {

@@ -18,8 +18,8 @@ import (
 )
 
 // After hits of all kinds, no reader's address, user agent, login or cookie is in
-// Redis, Postgres or the log. The test searches for the bytes and the usual
-// spellings of addresses, and checks that the search finds a known value.
+// Redis, Postgres or the log. The test searches for the bytes and the usual notations
+// of addresses, and checks that the search finds a known value.
 func TestIngest_StoresNoPersonalData(t *testing.T) {
 	d := open(t)
 	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
@@ -56,7 +56,7 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 		}
 		d.stats(s, "/known-page") // aggregates
 	}
-	stored := d.everything()
+	stored := d.storedData()
 	d.StopRedis() // uncounted hits are logged
 	s, _ := d.Site()
 	d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/known-page"}`, "X-Forwarded-For", four.String(), "User-Agent", secretAgent)
@@ -72,14 +72,14 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 			hex.EncodeToString(raw4[:]), hex.EncodeToString(raw6[:8]), base64.RawURLEncoding.EncodeToString(raw6[:6]),
 			secretAgent, "UnusualPhone77", "UnusualRobot", "unusual-reader-77", "unusual-cookie-77"} {
 			if at := strings.Index(content, private); at >= 0 {
-				t.Errorf("%s holds %q: …%q…", place, private, content[max(0, at-60):min(len(content), at+60)])
+				t.Errorf("%s contains %q: …%q…", place, private, content[max(0, at-60):min(len(content), at+60)])
 			}
 		}
 	}
 }
 
-// everything returns all stored data.
-func (d *fixture) everything() map[string]string {
+// storedData returns all stored data.
+func (d *fixture) storedData() map[string]string {
 	d.t.Helper()
 	var redis, postgres strings.Builder
 	client := enginetest.RedisClient(d.t, d.RedisURL)

@@ -126,8 +126,8 @@ func TestTracker_SendsHits(t *testing.T) {
 	}
 }
 
-// The back button restores a page without loading it, which is a view once the
-// window has passed.
+// The back button restores a page without loading it, which is a view once the window
+// has passed.
 func TestTracker_BackForwardCache(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`addEventListener("pageshow",e=>{window.back=e.persisted});
@@ -189,8 +189,8 @@ func TestTracker_OtherBrowsers(t *testing.T) {
 	w.awaits(map[string]int64{"/driven": 0})
 }
 
-// A cookie tells readers behind one address apart; where cookies are blocked,
-// readers are counted all the same.
+// A cookie distinguishes readers behind one address; where cookies are blocked, readers
+// are still counted.
 func TestTracker_Cookies(t *testing.T) {
 	w := openWeb(t, "data-cookie", func(s *site.Site) { s.Visitors = site.Cookie })
 	for i := range 3 {

@@ -23,12 +23,12 @@ func TestPageName_Normalizes(t *testing.T) {
 		"/" + strings.Repeat("a", 199):           "/" + strings.Repeat("a", 199),
 	} {
 		if got, problem := PageName(text); got != want || problem != nil {
-			t.Errorf("%q is the page %q, not %q; %v", text, got, want, problem)
+			t.Errorf("%q: got the page %q, want %q; %v", text, got, want, problem)
 		}
 	}
 	for _, text := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("x", 4001), "/%zz", "http://[::1"} {
 		if got, problem := PageName(text); problem == nil {
-			t.Errorf("%q is the page %q", text, got)
+			t.Errorf("%q: got the page %q", text, got)
 		}
 	}
 	one, _ := PageName("/" + strings.Repeat("ệ", 100) + "1")
@@ -48,7 +48,7 @@ func FuzzPageName(f *testing.F) {
 			return
 		}
 		if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\n") {
-			t.Fatalf("%q is the page %q", text, name)
+			t.Fatalf("%q: got the page %q", text, name)
 		}
 	})
 }
@@ -78,11 +78,11 @@ func TestClientAddress_TrustedProxies(t *testing.T) {
 			r.Header["X-Forwarded-For"] = strings.Split(c.forwarded, "|")
 		}
 		if got := clientAddress(r, trusted); got.String() != c.want {
-			t.Errorf("%s, %q: %s, not %s", c.peer, c.forwarded, got, c.want)
+			t.Errorf("%s, %q: got %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
 	if _, err := ParseProxies([]string{"localhost"}); err == nil {
-		t.Error("a name is no address")
+		t.Error("a name was accepted as an address")
 	}
 }
 

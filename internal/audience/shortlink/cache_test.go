@@ -19,7 +19,7 @@ func TestCache_ExpiresEntries(t *testing.T) {
 	}
 	for code, life := range map[string]time.Duration{"a": cacheTTL, "none": missTTL, "never asked": -time.Second} {
 		if _, _, ok := c.get(code, now.Add(life+time.Second)); ok {
-			t.Errorf("%s is remembered for too long", code)
+			t.Errorf("%s is cached for too long", code)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestCache_IsBounded(t *testing.T) {
 			}
 		}
 		if n := len(c.young) + len(c.old); n > maxCacheEntries {
-			t.Fatalf("%d codes are remembered", n)
+			t.Fatalf("%d codes are cached", n)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestSite_AllowsHosts(t *testing.T) {
 			t.Errorf("%q: allowed is %v, owned is %v, want %v", host, s.Allows(host), s.Owns(host), want)
 		}
 		if !open.Allows(host) || open.Owns(host) {
-			t.Errorf("%q: a site without domains takes hits from everywhere and owns nothing", host)
+			t.Errorf("%q: a site without domains accepts hits from all hosts and owns none", host)
 		}
 	}
 }
@@ -48,21 +48,21 @@ func TestSite_ValidateErrors(t *testing.T) {
 		spoil func(*site.Site)
 		field string
 	}{
-		"no name":               {func(s *site.Site) { s.Name = " " }, "name"},
-		"a long name":           {func(s *site.Site) { s.Name = strings.Repeat("ộ", 201) }, "name"},
-		"a name that is none":   {func(s *site.Site) { s.Name = "a\xff" }, "name"},
-		"an address":            {func(s *site.Site) { s.Domains = []string{"https://news.example/"} }, "domains"},
-		"a network address":     {func(s *site.Site) { s.Domains = []string{"203.0.113.7"} }, "domains"},
-		"too many domains":      {func(s *site.Site) { s.Domains = many(51) }, "domains"},
-		"an unknown zone":       {func(s *site.Site) { s.TimeZone = "Asia/Hanoi_" }, "time_zone"},
-		"no window":             {func(s *site.Site) { s.WindowSeconds = 0 }, "window_seconds"},
-		"a window of days":      {func(s *site.Site) { s.WindowSeconds = 86401 }, "window_seconds"},
-		"no hits":               {func(s *site.Site) { s.RateHits = 0 }, "rate_hits"},
-		"no time":               {func(s *site.Site) { s.RateSeconds = 0 }, "rate_seconds"},
-		"unknown unique method": {func(s *site.Site) { s.UniqueMethod = "guess" }, "unique_method"},
-		"a bitmap without ids":  {func(s *site.Site) { s.UniqueMethod = counter.Bitmap }, "max_id"},
-		"ids without a bitmap":  {func(s *site.Site) { s.MaxID = 5 }, "max_id"},
-		"visitors by their eye": {func(s *site.Site) { s.Visitors = "iris" }, "visitors"},
+		"no name":                   {func(s *site.Site) { s.Name = " " }, "name"},
+		"a long name":               {func(s *site.Site) { s.Name = strings.Repeat("ộ", 201) }, "name"},
+		"a blank name":              {func(s *site.Site) { s.Name = "a\xff" }, "name"},
+		"an address":                {func(s *site.Site) { s.Domains = []string{"https://news.example/"} }, "domains"},
+		"a network address":         {func(s *site.Site) { s.Domains = []string{"203.0.113.7"} }, "domains"},
+		"too many domains":          {func(s *site.Site) { s.Domains = many(51) }, "domains"},
+		"an unknown zone":           {func(s *site.Site) { s.TimeZone = "Asia/Hanoi_" }, "time_zone"},
+		"no window":                 {func(s *site.Site) { s.WindowSeconds = 0 }, "window_seconds"},
+		"a window of days":          {func(s *site.Site) { s.WindowSeconds = 86401 }, "window_seconds"},
+		"no hits":                   {func(s *site.Site) { s.RateHits = 0 }, "rate_hits"},
+		"no time":                   {func(s *site.Site) { s.RateSeconds = 0 }, "rate_seconds"},
+		"unknown unique method":     {func(s *site.Site) { s.UniqueMethod = "guess" }, "unique_method"},
+		"a bitmap without ids":      {func(s *site.Site) { s.UniqueMethod = counter.Bitmap }, "max_id"},
+		"ids without a bitmap":      {func(s *site.Site) { s.MaxID = 5 }, "max_id"},
+		"an unknown visitor method": {func(s *site.Site) { s.Visitors = "iris" }, "visitors"},
 	} {
 		s := draft()
 		row.spoil(&s)
@@ -73,7 +73,7 @@ func TestSite_ValidateErrors(t *testing.T) {
 		}
 	}
 	if all, err := n.Sites.List(t.Context(), n.Owner); err != nil || len(all) != 0 {
-		t.Errorf("%d sites were made, %v", len(all), err)
+		t.Errorf("%d sites were created, %v", len(all), err)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestService_Update(t *testing.T) {
 	}
 }
 
-// directory is that of another process.
+// directory is the directory of another process.
 func directory(n *newsroomtest.Newsroom) *site.Directory {
 	return &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
 }
@@ -134,7 +134,7 @@ func TestDirectory_Refresh(t *testing.T) {
 	n := newsroomtest.Open(t)
 	d := directory(n)
 	if _, ok := d.ByKey("dlw_none"); ok || d.AnyAllows("news.example") {
-		t.Error("a directory that has not been read knows something")
+		t.Error("a directory that has not been refreshed has sites")
 	}
 	n.Must(d.Refresh(t.Context()))
 	made, secret := n.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
@@ -172,15 +172,15 @@ func TestDirectory_Refresh(t *testing.T) {
 	n.Must(err)
 	n.Must(d.Refresh(t.Context()))
 	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.VisitorSite.UseCookie || string(now.VisitorSite.Key) != string(found.VisitorSite.Key) {
-		t.Error("what was changed is not in force, or its visitors are not known any more")
+		t.Error("the change is not effective, or its visitors are no longer known")
 	}
 	if _, ok := d.BySecret(secret); ok {
-		t.Error("the old secret key still opens")
+		t.Error("the old secret key still works")
 	}
 
 	n.Must(n.Sites.Delete(t.Context(), n.Owner, made.ID))
 	n.Must(d.Refresh(t.Context()))
 	if _, ok := d.ByKey(made.WriteKey); ok || d.AnyAllows("news.example") {
-		t.Error("a deleted site is counted for")
+		t.Error("a deleted site still counts")
 	}
 }

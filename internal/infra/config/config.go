@@ -81,6 +81,13 @@ type Config struct {
 	Views     bool   // count the readers of sites
 	GeoIPFile string // GeoIP database; empty if there is none
 
+	SMTPHost       string // empty if no emails are sent
+	SMTPPort       int
+	SMTPEncryption string // starttls, tls or none
+	SMTPUsername   string
+	SMTPPassword   string
+	EmailFrom      string // if empty, derived from PublicURL
+
 	OIDCIssuer       string // empty if there is no provider
 	OIDCClientID     string
 	OIDCClientSecret string

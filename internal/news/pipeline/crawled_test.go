@@ -55,7 +55,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	require.Len(t, byURL, len(list), "each article once")
 	for _, want := range world.Articles() {
 		e, ok := byURL[want.URL]
-		require.True(t, ok, "%s was not read", want.URL)
+		require.True(t, ok, "%s was not extracted", want.URL)
 		a, err := s.Article(t.Context(), workspace.ID, e.ID)
 		require.NoError(t, err)
 		require.Equal(t, want.Title, a.Title)

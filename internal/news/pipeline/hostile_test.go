@@ -38,8 +38,8 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			// Selectors are learned with the fifth page, which is the first that the
-			// model is asked about.
+			// Selectors are learned with the fifth page, the first one that is sent to
+			// the model.
 			for i := range 12 {
 				extra := "Read on."
 				if i == 4 {
@@ -49,7 +49,7 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			require.Contains(t, strings.Join(e.asked, "\n"), "OBEY", "the model has seen the page")
+			require.Contains(t, strings.Join(e.asked, "\n"), "OBEY", "the model got the page")
 			versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 			require.NoError(t, err)
 			for _, v := range versions {
@@ -76,10 +76,10 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 	const deskSelector = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
 	for name, order := range map[string]string{
-		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + deskSelector + `","//b"]},"section":{"value":"DESK","paths":["` + deskSelector + `"]},"lead":{"value":"","paths":["//p"]}}`,
-		"the headline":               `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
-		"nothing":                    `{"authors":{"value":"","paths":[]},` + nothing + `}`,
-		"a lie about itself":         `{"authors":{"value":"DESK","paths":["` + signed + `","` + deskSelector + `"]},` + nothing + `}`,
+		"a name that all pages have":     `{"authors":{"value":"DESK","paths":["` + deskSelector + `","//b"]},"section":{"value":"DESK","paths":["` + deskSelector + `"]},"lead":{"value":"","paths":["//p"]}}`,
+		"the headline":                   `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
+		"nothing":                        `{"authors":{"value":"","paths":[]},` + nothing + `}`,
+		"a false statement about itself": `{"authors":{"value":"DESK","paths":["` + signed + `","` + deskSelector + `"]},` + nothing + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -174,7 +174,7 @@ func TestLLM_OnlyExtractsTextOfThePage(t *testing.T) {
 	asked := len(e.asked)
 	_, err = read(odd("Ice on the river", paras, "By Mai Lan"))
 	require.NoError(t, err)
-	require.Len(t, e.asked, asked, "what was answered is not asked again")
+	require.Len(t, e.asked, asked, "a response is cached")
 
 	// All text is invented: there is no article.
 	_, err = read(odd("Ice on the river", p.paragraphs(4), "By Mai Lan"))
@@ -199,7 +199,7 @@ func TestLLM_FailuresAreHarmless(t *testing.T) {
 	for i, c := range []struct {
 		name  string
 		model *llm.Client
-		why   string // as the fallback says
+		why   string // like the fallback
 	}{
 		{"nonsense", d.model(e), "response of the LLM is invalid"},
 		{"a wrong key", d.model(e, func(o *llm.Options) { o.APIKey = secret.NewText("sk-another-very-secret") }), "status 401"},

@@ -120,7 +120,7 @@ func TestSync_RecordsFreshness(t *testing.T) {
 	d.hand("https://paper.example/new.html", page(now.Add(-time.Hour).Format(time.RFC3339), append(text, p.sentence())...))
 	require.Equal(t, 1, d.read().Articles)
 	index()
-	require.EqualValues(t, 1, served(tel, `dateline_crawl_freshness_seconds_count{stage="searchable"}`), "a new version is no new article")
+	require.EqualValues(t, 1, served(tel, `dateline_crawl_freshness_seconds_count{stage="searchable"}`), "a new version is not a new article")
 	var left pipeline.Stats
 	require.Equal(t, left, d.read())
 }

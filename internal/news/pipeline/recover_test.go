@@ -70,7 +70,7 @@ func bySelectors(a pipeline.StoredArticle) bool {
 func TestSelectors_RecoverAutomatically(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 7)
 	d.work()
-	var back int // pages from the redesign until selectors read again
+	var back int // pages from the redesign until selectors match again
 	for i := range 60 {
 		p.redesign = i >= 30
 		want := p.next()
@@ -81,7 +81,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 			back = i - 29
 		}
 		if i >= 10 && i < 30 || i >= 50 {
-			require.True(t, bySelectors(got), "page %d is read by selectors", i)
+			require.True(t, bySelectors(got), "page %d is extracted with selectors", i)
 			require.InDelta(t, 1, f1, 0.001, "page %d", i)
 			require.Equal(t, []string{want.author}, got.Authors, "page %d", i)
 			require.True(t, want.published.Equal(*got.Published), "page %d", i)
@@ -89,7 +89,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 	}
 	require.Positive(t, back)
 	require.LessOrEqual(t, back, 20)
-	t.Logf("selectors read again with page %d of the new template", back)
+	t.Logf("selectors match again with page %d of the new template", back)
 	events := d.events()
 	require.Len(t, events, 2)
 	require.Equal(t, "the site has no selectors yet", events[0].Data.Reason)
@@ -141,7 +141,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 	}
 	require.Equal(t, 4, len(d.events()), "one event for each change")
 	for _, key := range d.redis.Keys(t.Context(), "dateline:site-reading:*").Val() {
-		require.Contains(t, d.redis.Get(t.Context(), key).Val(), `"version":2`, "the cache tells what is in use")
+		require.Contains(t, d.redis.Get(t.Context(), key).Val(), `"version":2`, "the cache has the active version")
 	}
 }
 

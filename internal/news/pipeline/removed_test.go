@@ -98,7 +98,7 @@ func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
 	require.True(t, d.searched(id))
 	a, err = d.Article(t.Context(), d.workspace.ID, id)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, a.Version, "it says what it said before")
+	require.EqualValues(t, 1, a.Version, "the text is unchanged")
 	require.Equal(t, 2, d.count("select count(*) from article_changes where article_id = $1", id))
 }
 

@@ -35,7 +35,7 @@ func TestRun_StoresAnArticle(t *testing.T) {
 	require.NotEmpty(t, a.Origins)
 	require.Equal(t, uuid.Version(7), a.ID.Version())
 	_, err := d.pages.Get(t.Context(), a.ObjectKey, "")
-	require.NoError(t, err, "the raw page is where the article says")
+	require.NoError(t, err, "the raw page has the article's key")
 	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'upsert'", a.ID))
 	require.Zero(t, d.count("select count(*) from crawled_pages"))
 

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The table of single letters says the same as taking a word apart does.
+// The table of single letters agrees with decomposing a word.
 func FuzzFold(f *testing.F) {
 	for _, word := range []string{"giá", "VÀNG", "hòa", "hoà", "nghiễm", "Đường", "Øre", "straße", "œuvre", "ĳs", "İstanbul", "ŉ", "covid19", "то́нна", "e\u0301", "ﬁn", "ǆ", "ẛ"} {
 		f.Add(word)
@@ -19,7 +19,7 @@ func FuzzFold(f *testing.F) {
 			return
 		}
 		if b, m := foldUnicode(word); bare != b || marked != m {
-			t.Errorf("%q is %q, %q and not %q, %q", word, bare, marked, b, m)
+			t.Errorf("%q: got %q, %q, want %q, %q", word, bare, marked, b, m)
 		}
 	})
 }
@@ -32,7 +32,7 @@ func TestFold_LatinTableMatchesUnicode(t *testing.T) {
 				continue
 			}
 			if b, m := foldUnicode(word); bare != b || marked != m {
-				t.Errorf("%q (%U) is %q, %q and not %q, %q", word, r, bare, marked, b, m)
+				t.Errorf("%q (%U): got %q, %q, want %q, %q", word, r, bare, marked, b, m)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func TestFold_IgnoresSpellingVariants(t *testing.T) {
 		"elections": "election", "parties": "party", "prices": "price", "boss": "boss", "virus": "virus", "gas": "gas", "2026": "2026", "ﬁnance": "finance",
 	} {
 		if got := search.Tokens(text); len(got) != 1 || got[0].Word != want {
-			t.Errorf("%q is %+v, want %s", text, got, want)
+			t.Errorf("%q: got %+v, want %s", text, got, want)
 		}
 	}
 	for a, b := range map[string]string{"hòa": "hoà", "thủy": "thuỷ", "bộ": "bộ", "Nguyễn": "NGUYỄN"} {
@@ -58,7 +58,7 @@ func TestParse_Operators(t *testing.T) {
 		`a-b 30/4 "not closed`:     {"a+b", "30+4", "not+closed"},
 	} {
 		if got := terms(search.Parse(text)); !slices.Equal(got, want) {
-			t.Errorf("%q is read as %q, want %q", text, got, want)
+			t.Errorf("%q is parsed as %q, want %q", text, got, want)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestSemanticRatio_DependsOnTheQuery(t *testing.T) {
 		}
 	}
 	if r := search.Parse(`semicond*`).SemanticRatio(); r != 0 {
-		t.Errorf("an operator leaves %v to the meaning", r)
+		t.Errorf("with an operator, got the semantic ratio %v", r)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestMatches_RequiresExactWords(t *testing.T) {
 	text := search.NewText(d)
 	for query, want := range map[string]bool{
 		"giá vàng": true, "gia vang": true, "vàng giá": true, `"vàng giá"`: false, `"giá vàng"`: true, "già vàng": false, "má": true, "mã": false, "ma": true,
-		"election": true, "price golds": true, "elect*": true, "gol* -silver": true, "vàng -sjc": false, `vàng -"sjc giảm"`: true, `"tăng người"`: false, // over the border of fields
+		"election": true, "price golds": true, "elect*": true, "gol* -silver": true, "vàng -sjc": false, `vàng -"sjc giảm"`: true, `"tăng người"`: false, // across fields
 		"kinh tế lê": true, "eelection": false, "": true, "the vàng": true,
 	} {
 		if got := search.Parse(query).Matches(text); got != want {
@@ -106,13 +106,13 @@ func TestSnippet_ShowsTheDensestWindow(t *testing.T) {
 	}
 }
 
-// What is marked is what the page wrote, letter for letter, in whatever spelling
-// of its letters; and text that looks like markup is text.
+// Highlighted text is the page's own, rune for rune, in any spelling; text that looks
+// like markup is text.
 func TestHighlight_KeepsDiacritics(t *testing.T) {
 	for _, c := range []struct{ query, text, want string }{
 		{"duong", "Đường cao tốc", "[Đường] cao tốc"},
 		{"đường cao", "ĐƯỜNG CAO tốc", "[ĐƯỜNG CAO] tốc"},
-		{"pho", "Pho\u031b\u0309 bò và phố", "[Pho\u031b\u0309] bò và [phố]"}, // the letters and their signs apart
+		{"pho", "Pho\u031b\u0309 bò và phố", "[Pho\u031b\u0309] bò và [phố]"}, // decomposed
 		{"hòa", "Hoà bình", "[Hoà] bình"},
 		{`"covid 19"`, "Covid-19: ca mới", "[Covid]-[19]: ca mới"},
 		{"script", "<script>alert(1)</script> & <b>", "<[script]>alert(1)</[script]> & <b>"},
@@ -132,8 +132,8 @@ func TestHighlight_KeepsDiacritics(t *testing.T) {
 	}
 }
 
-// Whatever is looked for in whatever text: nothing fails, fragments are the
-// text, and a query finds itself.
+// For any query and text: nothing fails, fragments are parts of the text, and a query
+// finds itself.
 func FuzzSearch(f *testing.F) {
 	f.Add("giá vàng", "Giá vàng hôm nay")
 	f.Add(`-"a b* “`, "\xff\xfe\u0300\u0301 x")
@@ -156,7 +156,7 @@ func FuzzSearch(f *testing.F) {
 		}
 		for _, part := range m.Snippet(text, query) {
 			if !utf8.ValidString(part.Text) {
-				t.Errorf("%q is no text", part.Text)
+				t.Errorf("%q is not plain text", part.Text)
 			}
 		}
 		own := search.NewText(search.Document{Title: query})

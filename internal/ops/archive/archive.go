@@ -33,6 +33,8 @@ type Section string
 const (
 	Workspace Section = "workspace"
 	Accounts  Section = "accounts"
+	Groups    Section = "groups"
+	Labels    Section = "labels"
 	Media     Section = "media"
 	Series    Section = "series"
 	Posts     Section = "posts"
@@ -43,7 +45,7 @@ const (
 
 // Sections returns the sections in the order in which they are written and loaded.
 func Sections() []Section {
-	return []Section{Workspace, Accounts, Media, Series, Posts, Links, Sites, Seeds}
+	return []Section{Workspace, Accounts, Groups, Labels, Media, Series, Posts, Links, Sites, Seeds}
 }
 
 // Table is a table that an import writes to.
@@ -52,6 +54,8 @@ type Table string
 // The tables.
 const (
 	AccountRows Table = "accounts"
+	GroupRows   Table = "account_groups"
+	LabelRows   Table = "labels"
 	SeriesRows  Table = "series"
 	NoteRows    Table = "series_notes"
 	PostRows    Table = "scheduled_posts"
@@ -84,6 +88,8 @@ type Objects interface {
 // Store writes the rows of an import.
 type Store interface {
 	ImportRows(ctx context.Context, table Table, rows []map[string]any) (added int64, err error)
+	GroupNames(ctx context.Context, workspace uuid.UUID) (map[string]uuid.UUID, error)
+	LabelNames(ctx context.Context, workspace uuid.UUID) (map[string]uuid.UUID, error)
 	AccountsByRemote(ctx context.Context, workspace uuid.UUID) (map[RemoteAccount]uuid.UUID, error)
 }
 

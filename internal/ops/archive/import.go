@@ -75,7 +75,7 @@ func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err
 	defer func() {
 		err = errors.Join(err, target.Audit(context.WithoutCancel(ctx), target.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "skipped": len(in.done.Skipped), "complete": err == nil}))
 	}()
-	for _, load := range []func(context.Context) error{in.accounts, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
+	for _, load := range []func(context.Context) error{in.accounts, in.groups, in.labels, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
 		if err := load(ctx); err != nil {
 			return in.done, err
 		}
@@ -261,6 +261,16 @@ func (i *importer) importedID(v any) any {
 	}
 	if id, ok := i.known[old]; ok {
 		return id.String()
+	}
+	return nil
+}
+
+// createdID is importedID of an object that this import or an earlier one created.
+func (i *importer) createdID(v any) any {
+	text, _ := v.(string)
+	old, err := uuid.Parse(text)
+	if id := i.importedID(v); err == nil && id == uuid.NewSHA1(i.Who.WorkspaceID, old[:]).String() {
+		return id
 	}
 	return nil
 }

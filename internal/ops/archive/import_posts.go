@@ -48,6 +48,16 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 	}
 	row["thread"] = i.replaceIDs(row["thread"])
 	i.attachments(row)
+	// A group that was here before has posts of its own, which may have the same slots.
+	row["queue_group_id"] = i.createdID(row["queue_group_id"])
+	labels := []string{}
+	old, _ := row["label_ids"].([]any)
+	for _, v := range old {
+		if label, ok := i.importedID(v).(string); ok {
+			labels = append(labels, label)
+		}
+	}
+	row["label_ids"] = labels
 	status := deactivate(row, targets)
 	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "canceled" {
 		row["content"] = "…" // its files are missing, but a published post must have content

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -31,6 +32,57 @@ func (i *importer) accounts(ctx context.Context) error {
 		if match, ok := existing[RemoteAccount{text("network"), text("base_url"), text("remote_id")}]; ok {
 			i.known[old] = match
 		}
+		return err
+	})
+}
+
+// groups imports account groups with their slots. One whose name exists is that one.
+func (i *importer) groups(ctx context.Context) error {
+	existing, err := i.Store.GroupNames(ctx, i.Who.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	return i.named(ctx, Groups, GroupRows, existing, func(row map[string]any) string {
+		accounts := []string{}
+		old, _ := row["account_ids"].([]any)
+		for _, v := range old {
+			if id, ok := i.importedID(v).(string); ok {
+				accounts = append(accounts, id)
+			}
+		}
+		row["account_ids"] = accounts
+		name, _ := row["name"].(string)
+		return name
+	})
+}
+
+// labels imports labels and campaigns. One whose name exists is that one.
+func (i *importer) labels(ctx context.Context) error {
+	existing, err := i.Store.LabelNames(ctx, i.Who.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	return i.named(ctx, Labels, LabelRows, existing, func(row map[string]any) string {
+		kind, _ := row["kind"].(string)
+		name, _ := row["name"].(string)
+		return kind + " " + strings.ToLower(name)
+	})
+}
+
+// named imports rows that a name identifies within the workspace.
+func (i *importer) named(ctx context.Context, section Section, table Table, existing map[string]uuid.UUID, name func(row map[string]any) string) error {
+	return i.each(section, func(row map[string]any) error {
+		id, err := i.newID(row, "id")
+		if err != nil {
+			return err
+		}
+		old := uuid.MustParse(row["id"].(string)) // validated by newID
+		row["id"], row["workspace_id"] = id, i.Who.WorkspaceID
+		if match, ok := existing[name(row)]; ok {
+			i.known[old] = match
+			return nil
+		}
+		_, err = i.add(ctx, section, table, row)
 		return err
 	})
 }

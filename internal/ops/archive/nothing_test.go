@@ -9,7 +9,8 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// nothing is a database that forgets everything, for what is read before it.
+// nothing is a database that discards everything, for testing the parser in front of
+// it.
 type nothing struct{}
 
 func (nothing) ImportRows(context.Context, archive.Table, []map[string]any) (int64, error) {
@@ -23,3 +24,7 @@ func (nothing) AuditArchive(context.Context, uuid.UUID, audit.Action, map[string
 func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[archive.RemoteAccount]uuid.UUID, error) {
 	return nil, nil
 }
+
+func (nothing) GroupNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }
+
+func (nothing) LabelNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }

@@ -24,17 +24,17 @@ func TestGroup_UpcomingFollowsTheClock(t *testing.T) {
 		after string
 		want  []string
 	}{
-		"slots come in the order of time, whatever the order in the list": {
+		"slots are sorted by time, whatever the order in the list": {
 			zone: "Asia/Ho_Chi_Minh", slots: []account.Slot{{Weekday: 3, Time: "07:30"}, {Weekday: 1, Time: "18:00"}, {Weekday: 1, Time: "07:30"}},
-			after: "2031-03-03T07:30:00+07:00", // a Monday: its first slot is not after itself
+			after: "2031-03-03T07:30:00+07:00", // a Monday at a slot's time, which is not after itself
 			want:  []string{"2031-03-03T18:00:00+07:00", "2031-03-05T07:30:00+07:00", "2031-03-10T07:30:00+07:00"}},
-		"a time that clocks skip is later, and two slots at one instant are one": {
+		"a skipped time is later, and two slots at one instant are one": {
 			zone: "America/New_York", slots: nights, after: "2031-03-08T12:00:00-05:00",
 			want: []string{"2031-03-09T03:30:00-04:00", "2031-03-10T02:30:00-04:00", "2031-03-10T03:30:00-04:00"}},
-		"a time that comes twice is the first": {
+		"an ambiguous time is the first one": {
 			zone: "America/New_York", slots: []account.Slot{{Weekday: 7, Time: "01:30"}}, after: "2031-11-01T12:00:00-04:00",
 			want: []string{"2031-11-02T01:30:00-04:00", "2031-11-09T01:30:00-05:00"}},
-		"a date that a zone left out has no slots": {
+		"a date that a zone skipped has no slots": {
 			zone: "Pacific/Apia", slots: []account.Slot{{Weekday: 5, Time: "09:00"}, {Weekday: 6, Time: "09:00"}}, after: "2011-12-29T12:00:00-10:00",
 			want: []string{"2011-12-31T09:00:00+14:00", "2012-01-06T09:00:00+14:00"}},
 	} {
@@ -74,7 +74,7 @@ func TestGroup_ValidateNamesEveryProblem(t *testing.T) {
 	bad := account.Group{Color: "mauve", TimeZone: "Mars/Olympus", Slots: []account.Slot{{Weekday: 0, Time: "7:30"}, {Weekday: 8, Time: "24:00"}}}
 	var e *apperr.Error
 	if err := bad.Validate(); !errors.As(err, &e) {
-		t.Fatalf("got %v, want a refusal", err)
+		t.Fatalf("got %v, want an error", err)
 	}
 	var got []string
 	for _, f := range e.Fields {

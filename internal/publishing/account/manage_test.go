@@ -46,18 +46,18 @@ func TestCheck_AsksTheNetwork(t *testing.T) {
 	if now := checked(); now.Status != account.Connected || now.LastError == nil || now.LastError.Class != network.Transient || now.CheckedAt.IsZero() {
 		t.Errorf("away: %+v", now)
 	}
-	// Refused once: renewed, and asked again.
+	// The network rejects the token once: it is renewed, and the check repeated.
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
 	if now := checked(); now.Status != account.Connected || now.LastError != nil || now.TokenVersion != a.TokenVersion+1 {
 		t.Errorf("renewed: %+v", now)
 	}
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials", Count: -1}))
 	if now := checked(); now.Status != account.NeedsReconnect || now.LastError == nil || now.LastError.Class != network.Auth {
-		t.Errorf("refused for good: %+v", now)
+		t.Errorf("refused permanently: %+v", now)
 	}
 	n.Fake.ClearFaults()
 	if now := checked(); now.Status != account.Connected {
-		t.Errorf("well again: %+v", now)
+		t.Errorf("recovered: %+v", now)
 	}
 	if _, err := n.Accounts.Check(t.Context(), workspace.Principal{WorkspaceID: uuid.New()}, a.ID); code(err) != "account_not_found" {
 		t.Errorf("another workspace: %v", err)
@@ -81,7 +81,7 @@ func TestReconnect_RequiresTheSameAccount(t *testing.T) {
 		t.Errorf("another identity: %v", err)
 	}
 	if now := read(n, other); now.TokenVersion != before.TokenVersion || read(n, first).TokenVersion != first.TokenVersion {
-		t.Errorf("something was changed: %+v", now)
+		t.Errorf("the account changed: %+v", now)
 	}
 	n.Exec("update accounts set status = 'needs_reconnect', settings = '{\"tier\":\"premium\"}' where id = $1", first.ID)
 	made, err := reconnect(first.ID)
@@ -101,10 +101,10 @@ func TestDisconnect_RevokesAndDeletes(t *testing.T) {
 	require.Equal(t, account.Disconnected, f.Account.Status)
 	require.Empty(t, f.Account.SealedToken)
 	if accepted(n, use.Token.Reveal()) {
-		t.Error("the network still takes the token")
+		t.Error("the network still accepts the token")
 	}
 	if events(n, a, "disconnected") != 1 {
-		t.Error("the workspace was not told")
+		t.Error("the workspace got no notification")
 	}
 	again, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
 	if err != nil || again.Account.Status != account.Disconnected || events(n, a, "disconnected") != 1 {
@@ -142,7 +142,7 @@ func TestEdit_ChangesSettingsSeparately(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, use, err := n.Accounts.Open(t.Context(), a.ID); err != nil || use.Settings["region"] != "vn" {
-		t.Errorf("adapters see %v, %v", use.Settings, err)
+		t.Errorf("adapters get %v, %v", use.Settings, err)
 	}
 	_, err = n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Settings: map[string]*string{"Tier!": text("x")}})
 	if p := connectError(t, err); p.Field != "settings" {
@@ -150,7 +150,7 @@ func TestEdit_ChangesSettingsSeparately(t *testing.T) {
 	}
 }
 
-// withPages is a network whose logins may post as three pages.
+// withPages is a network where a login may post as three pages.
 type withPages struct {
 	*mastodon.Mastodon
 	tokens map[string]secret.Text // by name; filled in before the login
@@ -195,24 +195,24 @@ func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 	}
 	c := begin()
 	if rows := n.Count("select count(*) from account_choices where encode(accounts, 'escape') like '%token-2%' or encode(key, 'escape') = $1", c.Key); rows != 0 {
-		t.Error("the choice shows what it keeps")
+		t.Error("the choice shows secrets")
 	}
 	if seen, err := n.Accounts.Choice(t.Context(), n.Owner, c.ID); err != nil || len(seen.Accounts) != 3 || seen.Key != "" {
 		t.Errorf("%+v, %v", seen, err)
 	}
 	stranger := workspace.Principal{WorkspaceID: uuid.New(), UserID: n.Owner.UserID}
 	if _, err := n.Accounts.Choice(t.Context(), stranger, c.ID); code(err) != "choice_not_found" {
-		t.Errorf("a stranger reads: %v", err)
+		t.Errorf("another workspace reads: %v", err)
 	}
 	if _, err := n.Accounts.Choose(t.Context(), stranger, c.ID, []string{"desk"}); code(err) != "choice_not_found" {
-		t.Errorf("a stranger chooses: %v", err)
+		t.Errorf("another workspace chooses: %v", err)
 	}
 	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, "guess", []string{"desk"}); code(err) != "choice_not_found" {
 		t.Errorf("a wrong key: %v", err)
 	}
 	_, err = n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "nobody"})
 	if p := connectError(t, err); p.Field != "remote_ids" || n.Count("select count(*) from accounts") != 0 {
-		t.Errorf("somebody who is not there: %+v", p)
+		t.Errorf("an unknown account: %+v", p)
 	}
 	made, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "weather"})
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 		t.Errorf("%+v, %v", made, err)
 	}
 	if n.Count("select count(*) from account_choices") != 0 {
-		t.Error("a choice that is over is kept")
+		t.Error("a completed choice is still stored")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestConnectForm_ConnectsTheAccount(t *testing.T) {
 	}
 }
 
-// Every network can be asked how an account of it is, however it was connected.
+// Every network can report the state of an account, however it was connected.
 func TestCheck_WorksForEveryNetwork(t *testing.T) {
 	n := newsroomtest.Open(t)
 	asked := map[string]bool{}
@@ -286,8 +286,8 @@ func TestCheck_WorksForEveryNetwork(t *testing.T) {
 	}
 }
 
-// Who names the server of an account is taken at their word; who does not is led
-// there by the entryway.
+// Networks with instances report the account's own instance; otherwise the network's
+// public address.
 func TestNetworks_OfferInstances(t *testing.T) {
 	n := newsroomtest.Open(t)
 	offers, err := n.Accounts.Networks(t.Context())

@@ -17,14 +17,14 @@ import (
 
 const tokenPath = "/oauth/token"
 
-// expiring is a newsroom at a network whose tokens live for an hour.
+// expiring is a newsroom at a network whose tokens expire after an hour.
 func expiring(t *testing.T) (*newsroomtest.Newsroom, account.Account) {
 	t.Helper()
 	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	return n, n.Allow("desk")
 }
 
-// works says whether the network takes an account's token.
+// works reports whether the network accepts an account's token.
 func works(n *newsroomtest.Newsroom, id account.Account) bool {
 	n.T.Helper()
 	_, use, err := n.Accounts.Open(n.T.Context(), id.ID)
@@ -59,14 +59,14 @@ func TestRenewal_IsDueInTheSecondHalfOfTheLifetime(t *testing.T) {
 	_, a := expiring(t)
 	life := time.Until(a.ExpiresAt)
 	if !a.IsRenewable || life < 58*time.Minute || life > time.Hour {
-		t.Fatalf("renewable %v, lives for %s", a.IsRenewable, life)
+		t.Fatalf("renewable %v, expires in %s", a.IsRenewable, life)
 	}
 	if due := time.Until(a.RefreshDueAt); due < 29*time.Minute || due > 48*time.Minute+time.Second {
 		t.Errorf("due in %s", due)
 	}
 }
 
-// The network ends all access when a refresh token comes twice.
+// The network revokes all access when a refresh token is used twice.
 func TestRenew_OneOfManyCallsTheNetwork(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Latency, Path: tokenPath, For: 100 * time.Millisecond, Count: -1}))
@@ -88,7 +88,7 @@ func TestRenew_OneOfManyCallsTheNetwork(t *testing.T) {
 	if now.TokenVersion != a.TokenVersion+1 || now.LastRefreshAt.IsZero() || now.Status != account.Connected || !works(n, a) {
 		t.Errorf("after the renewal %+v", now)
 	}
-	// Its successor is good for the next renewal.
+	// The new refresh token works for the next renewal.
 	if r, err := n.Accounts.Renew(t.Context(), a.ID, now.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
 		t.Errorf("the next renewal: %+v, %v", r, err)
 	}
@@ -142,12 +142,12 @@ func TestRenew_UnavailableNetworkKeepsTheAccount(t *testing.T) {
 	}
 }
 
-// A lost answer is followed by one more try with the same refresh token.
+// After a lost response, the same refresh token is tried once more.
 func TestRenew_LostResponse(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ResetBefore, Path: tokenPath}))
 	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
-		t.Errorf("not acted on: %+v, %v", r, err)
+		t.Errorf("request lost: %+v, %v", r, err)
 	}
 	a = read(n, a)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ActThenReset, Path: tokenPath}))
@@ -159,7 +159,7 @@ func TestRenew_LostResponse(t *testing.T) {
 	require.NotNil(t, now.LastError)
 	require.Equal(t, "invalid_grant", now.LastError.Code)
 	if events(n, a, "needs_reconnect") != 1 {
-		t.Error("the workspace was not told")
+		t.Error("the workspace got no notification")
 	}
 	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil || !works(n, a) {
 		t.Errorf("reconnected %+v", again)
@@ -211,7 +211,7 @@ func TestRenew_DisconnectedInTheMeantime(t *testing.T) {
 	}
 }
 
-// flaky is a database that is away when new tokens are to be stored.
+// flaky is a database that fails when new tokens are stored.
 type flaky struct {
 	account.Store
 	fails int
@@ -220,7 +220,7 @@ type flaky struct {
 func (f *flaky) SaveRefreshed(ctx context.Context, a account.Account) (bool, error) {
 	if f.fails > 0 {
 		f.fails--
-		return false, errors.New("the database does not answer")
+		return false, errors.New("the database does not respond")
 	}
 	return f.Store.SaveRefreshed(ctx, a)
 }
@@ -245,12 +245,12 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 			n.Must(err)
 		}
 		if got := events(n, a, "expiring"); got != want {
-			t.Errorf("%s before the end: told %d times, want %d", left, got, want)
+			t.Errorf("%s before the expiry: got %d warnings, want %d", left, got, want)
 		}
 	}
 	warn("15 days", 0)
 	for i, left := range []string{"13 days 23 hours", "6 days 23 hours", "23 hours"} {
-		n.Exec("update accounts set warned_for = now() + $1::interval where warned_for is not null", left) // the same end, nearer
+		n.Exec("update accounts set warned_for = now() + $1::interval where warned_for is not null", left) // the same expiry, nearer
 		warn(left, i+1)
 	}
 	n.Exec("update accounts set warned_for = now() + interval '22 hours' where warned_for is not null")
@@ -262,9 +262,9 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 	if w := read(n, a).Warnings(time.Now()); len(w) != 1 || w[0].Code != "expiring" {
 		t.Errorf("warnings %+v", w)
 	}
-	// One that every renewal puts off does not end.
+	// An expiry that every renewal postpones causes no warning.
 	n.Exec("update accounts set renewable = true, refresh_rolls = true, refresh_expires_at = now() + interval '3 days', warned_for = null, warned_days = null where id = $1", a.ID)
 	if _, err := n.Store.WarnOfExpiry(t.Context()); err != nil || events(n, a, "expiring") != 4 {
-		t.Errorf("told %d times, %v", events(n, a, "expiring"), err)
+		t.Errorf("got %d warnings, %v", events(n, a, "expiring"), err)
 	}
 }

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// allow goes to the consent page, which allows at once, and gives what comes
-// back to the callback.
+// allow opens the consent page, which allows immediately, and returns the callback's
+// parameters.
 func allow(t *testing.T, link string) url.Values {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -33,7 +33,7 @@ func allow(t *testing.T, link string) url.Values {
 	_ = answer.Body.Close()
 	back, err := answer.Location()
 	if err != nil {
-		t.Fatalf("the consent page answered %s: %v", answer.Status, err)
+		t.Fatalf("the consent page: got %s: %v", answer.Status, err)
 	}
 	if !strings.HasPrefix(back.String(), "https://dateline.example/api/v1/oauth/callback?") {
 		t.Errorf("redirected to %s", back)
@@ -41,12 +41,12 @@ func allow(t *testing.T, link string) url.Values {
 	return back.Query()
 }
 
-// connectError gives the first problem of a refused request.
+// connectError returns the first problem of a refused request.
 func connectError(t *testing.T, err error) apperr.FieldError {
 	t.Helper()
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Kind != apperr.KindInvalid || len(e.Fields) == 0 {
-		t.Fatalf("want a refusal, got %v", err)
+		t.Fatalf("got %v, want a refusal", err)
 	}
 	return e.Fields[0]
 }
@@ -60,7 +60,7 @@ func TestOAuth_ConnectsTheAccount(t *testing.T) {
 	asked, err := url.Parse(link)
 	n.Must(err)
 	if q := asked.Query(); q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || len(q.Get("state")) < 43 || q.Get("response_type") != "code" {
-		t.Errorf("asked with %v", q)
+		t.Errorf("got the parameters %v", q)
 	}
 	back := allow(t, link)
 	made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
@@ -79,10 +79,10 @@ func TestOAuth_ConnectsTheAccount(t *testing.T) {
 	}
 	connector, _ := n.Networks.Connector("mastodon")
 	if who, err := connector.Accounts(t.Context(), opened); err != nil || len(who) != 1 || who[0].RemoteID != there.ID {
-		t.Errorf("the token is %+v's, %v", who, err)
+		t.Errorf("the token belongs to %+v, %v", who, err)
 	}
 
-	// The state was good for this one callback.
+	// A state is valid for one callback.
 	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	if p := connectError(t, err); p.Field != "state" || p.Code != "unknown" {
 		t.Errorf("again: %+v", p)
@@ -98,7 +98,7 @@ func TestOAuth_SealsSecrets(t *testing.T) {
 	asked, err := url.Parse(link)
 	n.Must(err)
 	if rows := n.Count("select count(*) from connect_attempts where connect_attempts::text like '%' || $1 || '%'", asked.Query().Get("state")); rows != 0 {
-		t.Error("the state stands in its row")
+		t.Error("the state is stored in plain text")
 	}
 	if rows := n.Count("select count(*) from network_apps where client_id = $1", asked.Query().Get("client_id")); rows != 1 {
 		t.Errorf("%d registrations", rows)
@@ -124,7 +124,7 @@ func TestOAuth_RequiresStateAndCode(t *testing.T) {
 	if p := connectError(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
-	// A code that was given to another connection lacks this one's verifier.
+	// A code of another connection does not match this one's verifier.
 	first, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	second, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
@@ -177,7 +177,7 @@ func TestConnect_RejectsInvalidInstances(t *testing.T) {
 	}
 }
 
-// Whoever may connect accounts must not reach into our own network.
+// Users who may connect accounts must not reach private networks.
 func TestConnect_NeverCallsPrivateAddresses(t *testing.T) {
 	n := newsroomtest.Open(t)
 	var asked atomic.Int32
@@ -192,7 +192,7 @@ func TestConnect_NeverCallsPrivateAddresses(t *testing.T) {
 			t.Errorf("%s: %+v", address, p)
 		}
 		if strings.Contains(err.Error(), "127.0.0.1") {
-			t.Errorf("%s: the error shows what the name stands for: %v", address, err)
+			t.Errorf("%s: the error reveals the resolved address: %v", address, err)
 		}
 		_, err = n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", address, secret.NewText("token"))
 		if p := connectError(t, err); p.Field != "base_url" && p.Field != "access_token" {
@@ -200,7 +200,7 @@ func TestConnect_NeverCallsPrivateAddresses(t *testing.T) {
 		}
 	}
 	if n := asked.Load(); n != 0 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("got %d requests", n)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// One slot at a host is enough for a post and for a thread: each call has one,
-// and gives it back.
+// One slot at a host suffices for a post and for a thread: each call acquires one and
+// releases it.
 func TestAdmission_OneSlotIsEnough(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.hosts.Options = hostguard.Options{MaxCalls: 1}
@@ -42,8 +42,8 @@ func TestAdmission_OneSlotIsEnough(t *testing.T) {
 	})
 }
 
-// A thread whose last segment a person has confirmed is posted without a call,
-// and takes nothing from others.
+// A thread whose last segment was confirmed manually is posted without a call, and
+// acquires nothing.
 func TestAdmission_PublishedThreadTakesNothing(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(func(p *post.Post) {
@@ -59,8 +59,7 @@ func TestAdmission_PublishedThreadTakesNothing(t *testing.T) {
 	})
 }
 
-// The ledger is read only when something was refused, and only for posts that
-// were sent before.
+// The ledger is read only after a refusal, and only for posts that were sent before.
 func TestAdmission_ReadsTheLedgerOnlyWhenItMatters(t *testing.T) {
 	for name, row := range map[string]struct {
 		attempts int
@@ -103,7 +102,7 @@ func TestAdmission_ReadsTheLedgerOnlyWhenItMatters(t *testing.T) {
 	}
 }
 
-// A wait that cannot be shown in the timeline is an error, which is retried.
+// A wait that cannot be written to the timeline is an error, which is retried.
 func TestAdmission_UnwrittenWaitIsAnError(t *testing.T) {
 	for _, what := range []string{"Limit", "Host"} {
 		t.Run(what, func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestAdmission_UnwrittenWaitIsAnError(t *testing.T) {
 	}
 }
 
-// Tokens of attempts that end are given back although their context has ended.
+// Attempts that end release their tokens although their context has ended.
 func TestAdmission_EndedAttemptsReturnTokens(t *testing.T) {
 	t.Run("Armed", func(t *testing.T) {
 		inVirtualTime(t, func(v *virtual) {
@@ -180,7 +179,7 @@ func TestAdmission_WakesASinglePost(t *testing.T) {
 	})
 }
 
-// Only waits of more than two seconds are made known to other processes.
+// Only waits of more than two seconds are announced to other processes.
 func TestAdmission_RegistersLongWaits(t *testing.T) {
 	for wait, want := range map[time.Duration]int{1500 * time.Millisecond: 0, 2 * time.Second: 0, 2*time.Second + time.Millisecond: 1, 3 * time.Second: 1} {
 		t.Run(wait.String(), func(t *testing.T) {
@@ -207,8 +206,8 @@ func TestAdmission_RegistersLongWaits(t *testing.T) {
 	})
 }
 
-// A late post waits as long in memory as a post on time, and a post of a burst
-// until shortly after its time.
+// A late post waits in memory as long as a post on time; a post of a burst waits until
+// shortly after its time.
 func TestAdmission_WaitsRelativeToTheLaterTime(t *testing.T) {
 	late := func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Minute) }
 	t.Run("LateToken", func(t *testing.T) {

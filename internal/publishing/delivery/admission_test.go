@@ -23,17 +23,17 @@ import (
 	"dateline/platforms/mastodon"
 )
 
-// long is a period that no test sees the end of.
+// long is a period that does not end during a test.
 const long = 1000 * 24 * time.Hour
 
-// limited is a network that takes so many posts and uploads per account.
+// limited is a network with limits of posts and uploads per account.
 func limited(posts, uploads int) fake.Options {
 	rates := fake.GenerousRates()
 	rates.Statuses, rates.Media = fake.Rate{Requests: posts, Per: long}, fake.Rate{Requests: uploads, Per: long}
 	return fake.Options{Rates: rates}
 }
 
-// within makes the activities keep limits, over a Redis of the test's own.
+// within creates activities that enforce limits, with a Redis for the test.
 func (b *bench) within(hosts *hostguard.Bulkhead) (p *delivery.Deps, stopRedis func()) {
 	b.t.Helper()
 	url, stop := enginetest.StoppableRedis(b.t)
@@ -53,7 +53,7 @@ func (b *bench) watch(path string) (calls func() int) {
 	return func() int { return b.faults()[at].Seen }
 }
 
-// together runs one attempt of each post at the same time.
+// together runs one attempt of each post concurrently.
 func (b *bench) together(p *delivery.Deps, posts []post.Post) (posted int, errs []*delivery.RetryError) {
 	b.t.Helper()
 	var mu sync.Mutex
@@ -105,20 +105,20 @@ func TestAdmission_LearnsTheLimitFromOneResponse(t *testing.T) {
 	posts := b.many(10)
 	posted, errs := b.together(p, posts)
 	if posted != 3 || calls() != 4 {
-		t.Errorf("%d were posted by %d calls, want 3 by 4", posted, calls())
+		t.Errorf("%d posted with %d calls, want 3 with 4", posted, calls())
 	}
 	wantHeld(t, errs, 7, "throttled", time.Hour)
-	// They come back, and are told the same; nobody hears it twice.
+	// They retry and get the same delay; the timeline has one entry.
 	waiting := slices.DeleteFunc(posts, func(p post.Post) bool { return b.read(p.ID).Status == post.Posted })
 	posted, errs = b.together(p, waiting)
 	if posted != 0 || calls() != 4 {
-		t.Errorf("again %d were posted; %d calls came", posted, calls())
+		t.Errorf("the second time: %d posted with %d calls, want 0 with 4", posted, calls())
 	}
 	wantHeld(t, errs, 7, "throttled", time.Hour)
 	for _, p := range waiting {
 		now := b.read(p.ID)
 		if now.Status != post.Scheduled || now.Targets[0].Attempts != 0 || now.RetryCount != 0 || now.Targets[0].ClaimedUntil != nil {
-			t.Errorf("a post that waits is %s after %d tries", now.Status, now.Targets[0].Attempts)
+			t.Errorf("a waiting post is %s after %d attempts", now.Status, now.Targets[0].Attempts)
 		}
 		if got := b.timeline(p.ID); !slices.Equal(got, []string{"created", "throttled"}) {
 			t.Errorf("timeline %v", got)
@@ -145,7 +145,7 @@ func TestAdmission_OneRefusalDelaysAllPosts(t *testing.T) {
 		t.Errorf("%d were posted, %d calls came", posted, calls())
 	}
 	wantHeld(t, errs, 50, "throttled", 50*time.Minute)
-	// Another account's posts are none of that.
+	// Other accounts are not affected.
 	other := b.connect("sports")
 	elsewhere := b.schedule(nil, other.ID)
 	if result, err := b.once(p, input(elsewhere)); err != nil || result.Status != post.TargetPosted {
@@ -153,7 +153,7 @@ func TestAdmission_OneRefusalDelaysAllPosts(t *testing.T) {
 	}
 }
 
-// A post waits in memory for what will be free a moment later.
+// A post waits in memory for a token that is available a moment later.
 func TestAdmission_ShortWaitStaysInMemory(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p, _ := b.within(nil)
@@ -187,12 +187,12 @@ func TestAdmission_ChangedPostReleasesItsToken(t *testing.T) {
 	}
 	p.Store = stored
 	if result, err := b.once(p, input(next)); err != nil || result.Status != post.TargetPosted {
-		t.Errorf("the permit did not come back: %+v, %v", result, err)
+		t.Errorf("the token was not released: %+v, %v", result, err)
 	}
 }
 
-// What may be out already is sent again while the network knows its key, and not
-// when a limit allows it.
+// A send that may have succeeded is repeated while the network remembers its key,
+// regardless of limits.
 func TestAdmission_UnresolvedSendIgnoresLimits(t *testing.T) {
 	b := newBench(t, limited(2, 100))
 	p, _ := b.within(nil)
@@ -203,10 +203,10 @@ func TestAdmission_UnresolvedSendIgnoresLimits(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if sends := b.ledger(lost.Targets[0].ID); len(sends) != 2 {
-		t.Errorf("it was sent without being lost first: %v", sends)
+		t.Errorf("no response was lost: got calls %v, want 2", sends)
 	}
 	if _, errs := b.together(p, b.many(1)); len(errs) != 1 {
-		t.Fatal("the limit was not used up by the lost call already")
+		t.Fatal("the lost call did not use up the limit")
 	}
 }
 
@@ -219,7 +219,7 @@ func TestAdmission_UploadsHaveTheirOwnLimit(t *testing.T) {
 	_, errs := b.together(p, posts)
 	wantHeld(t, errs, 1, "throttled", time.Hour)
 	if calls() != 2 {
-		t.Errorf("%d uploads came", calls())
+		t.Errorf("got %d uploads", calls())
 	}
 	if got := b.timeline(posts[0].ID); !slices.Equal(got, []string{"created", "throttled"}) {
 		t.Errorf("timeline %v", got)
@@ -238,7 +238,7 @@ func TestAdmission_WorksWithoutRedis(t *testing.T) {
 		t.Errorf("%d of 10 were posted: %v", posted, errs)
 	}
 	if n := strings.Count(b.log.text(), "Redis does not respond"); n != 1 {
-		t.Errorf("the log says it %d times", n)
+		t.Errorf("the log has it %d times", n)
 	}
 }
 
@@ -260,9 +260,9 @@ func TestAdmission_FailingHostIsNotCalled(t *testing.T) {
 	for _, one := range waiting {
 		_, err := b.once(p, input(one))
 		if got := b.read(one.ID).Targets[0]; err == nil || got.Attempts > 1 {
-			t.Errorf("%d tries, error %v", got.Attempts, err)
+			t.Errorf("%d attempts, error %v", got.Attempts, err)
 		}
-		// After each pause one post probes the host; the others are held once.
+		// After each pause one post probes the host; the others are delayed once.
 		if got := b.timeline(one.ID); !slices.Contains(got, "retrying") && (got[1] != "held" || slices.Contains(got[2:], "held")) {
 			t.Errorf("timeline %v", got)
 		}
@@ -270,12 +270,12 @@ func TestAdmission_FailingHostIsNotCalled(t *testing.T) {
 	b.must(resume())
 	for _, one := range waiting {
 		if result, _ := b.publish(p, input(one)); result.Status != post.TargetPosted {
-			t.Errorf("after its return: %+v", result)
+			t.Errorf("after the recovery: %+v", result)
 		}
 	}
 }
 
-// A network that takes calls and never answers must leave room for others.
+// A network that accepts calls and never responds must leave capacity for others.
 func TestAdmission_SlowNetworkDelaysNoOther(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	healthy, err := fake.New(fake.Options{})
@@ -297,7 +297,7 @@ func TestAdmission_SlowNetworkDelaysNoOther(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.ActThenHang, Count: -1})
 	queue := make(chan post.Post)
 	var all sync.WaitGroup
-	for range workers { // as many as a worker has places
+	for range workers { // as many as a worker has slots
 		all.Go(func() {
 			for one := range queue {
 				_, _ = b.once(p, input(one))
@@ -323,8 +323,7 @@ func TestAdmission_SlowNetworkDelaysNoOther(t *testing.T) {
 	all.Wait()
 }
 
-// A post that is not sent after all leaves its place at the network's host to
-// the next one.
+// A post that is not sent after all releases its slot at the host.
 func TestAdmission_ChangedPostReleasesItsSlot(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.MaxLimitWait = 50 * time.Millisecond

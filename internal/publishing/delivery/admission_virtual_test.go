@@ -33,7 +33,7 @@ func (v *virtual) wantRetry(p *post.Post, kind string, min, max time.Duration) {
 	}
 }
 
-// Each call takes one token, of its kind, and the response teaches the limits.
+// Each call takes one token of its kind, and the response updates the limits.
 func TestAdmission_TakesOneTokenPerCall(t *testing.T) {
 	parentID := uuid.New()
 	for name, row := range map[string]struct {
@@ -76,8 +76,8 @@ func TestAdmission_TakesOneTokenPerCall(t *testing.T) {
 	}
 }
 
-// A call that never left this machine was not counted by the network; any other
-// was.
+// Tokens of calls that never left this machine are released: the network did not count
+// them. All others are kept.
 func TestAdmission_ReturnsTokensOfCallsNotMade(t *testing.T) {
 	for name, row := range map[string]struct {
 		class    network.Class
@@ -115,8 +115,8 @@ func TestAdmission_ReturnsTokensOfCallsNotMade(t *testing.T) {
 	}
 }
 
-// A post that must wait says for what and until when, and is woken when it need
-// not wait any longer.
+// A post that must wait records the reason and the time, and is woken when it can be
+// sent earlier.
 func TestAdmission_LongWaitIsExplained(t *testing.T) {
 	for name, row := range map[string]struct {
 		scope   network.Scope
@@ -143,7 +143,7 @@ func TestAdmission_LongWaitIsExplained(t *testing.T) {
 				}
 				said := v.store.lastEvent(post.EventThrottled)
 				if said["message"] != row.message || said["code"] != "rate_limited" || said["retry_at"] != until.UTC() {
-					t.Errorf("the timeline says %v, want %s", said, row.message)
+					t.Errorf("the timeline has %v, want %s", said, row.message)
 				}
 				want := ratelimit.Wait{Scope: row.scope, Bucket: "statuses", Until: until}
 				if len(v.limits.waiters) != 2 || v.limits.waiters[0] != want {
@@ -157,8 +157,8 @@ func TestAdmission_LongWaitIsExplained(t *testing.T) {
 	}
 }
 
-// Up to two seconds past its time a post waits in memory, where it takes part as
-// soon as the bucket opens, also earlier than announced.
+// Up to two seconds past its time a post waits in memory, and is sent as soon as the
+// bucket opens, also earlier than announced.
 func TestAdmission_ShortWaitEndsEarly(t *testing.T) {
 	for name, row := range map[string]struct {
 		retryAt, opensAt time.Duration
@@ -190,9 +190,9 @@ func TestAdmission_ShortWaitEndsEarly(t *testing.T) {
 				if got := time.Since(start); got < row.opensAt || got > row.sent+30*time.Millisecond {
 					t.Errorf("sent after %s, want %s", got, row.sent)
 				}
-				// A refused token is asked for five times a second, not in a loop.
+				// A refused token is requested five times a second, not in a busy loop.
 				if n := len(v.limits.acquired); n > 2+int(row.sent/(200*time.Millisecond)) {
-					t.Errorf("asked %d times in %s", n, row.sent)
+					t.Errorf("got %d requests in %s", n, row.sent)
 				}
 				if len(v.limits.waiters) != 0 {
 					t.Errorf("got waiters %v for a wait in memory", v.limits.waiters)
@@ -202,7 +202,7 @@ func TestAdmission_ShortWaitEndsEarly(t *testing.T) {
 	}
 }
 
-// A long announced wait within a burst is asked for less often.
+// During a long announced wait, a burst requests tokens less often.
 func TestAdmission_AsksLessOftenDuringALongWait(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.timing.MaxLimitWait = time.Minute
@@ -211,7 +211,7 @@ func TestAdmission_AsksLessOftenDuringALongWait(t *testing.T) {
 		v.finish(v.add(nil))
 		first, second := v.limits.at[0].Sub(start), v.limits.at[1].Sub(start)
 		if first != 0 || second != 5*time.Second {
-			t.Errorf("asked after %s and %s, want at once and after an eighth of the wait", first, second)
+			t.Errorf("requested after %s and %s, want immediately and after an eighth of the wait", first, second)
 		}
 		v.wantSent(40 * time.Second)
 	})
@@ -243,8 +243,8 @@ func TestAdmission_EndedAttemptSendsNothing(t *testing.T) {
 	}
 }
 
-// While a send of a post is unresolved, no limit and no circuit breaker may delay
-// the next one: the network's memory of its key does not last.
+// While a send of a post is unresolved, no limit and no circuit breaker may delay the
+// next one: the network remembers the key for a limited time.
 func TestAdmission_UnresolvedSendIsNotDelayed(t *testing.T) {
 	for _, what := range []string{"Limit", "Host"} {
 		t.Run(what, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestAdmission_UnresolvedSendIsNotDelayed(t *testing.T) {
 	}
 }
 
-// A ledger that cannot be read delays the post: nothing is assumed.
+// If the ledger cannot be read, the post is delayed: it may have been sent.
 func TestAdmission_UnreadableLedgerDelays(t *testing.T) {
 	for _, what := range []string{"Limit", "Host"} {
 		t.Run(what, func(t *testing.T) {
@@ -311,7 +311,7 @@ func TestAdmission_UnreadableLedgerDelays(t *testing.T) {
 	}
 }
 
-// A post that waits for a network's host says why, and holds no token meanwhile.
+// A post that waits for a network's host says why, and holds no token.
 func TestAdmission_HostDownIsExplained(t *testing.T) {
 	const host = "mastodon https://social.example"
 	for name, row := range map[string]struct {
@@ -338,7 +338,7 @@ func TestAdmission_HostDownIsExplained(t *testing.T) {
 				}
 				said := v.store.lastEvent(post.EventHeld)
 				if said["code"] != row.code || said["message"] != row.message || said["retry_at"] != v.now.Add(time.Hour).UTC() {
-					t.Errorf("the timeline says %v, want %s", said, row.message)
+					t.Errorf("the timeline has %v, want %s", said, row.message)
 				}
 				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{post.EventHeld}) {
 					t.Errorf("got timeline %v, want one held", got)
@@ -351,7 +351,7 @@ func TestAdmission_HostDownIsExplained(t *testing.T) {
 	}
 }
 
-// A host that is free again a moment later is waited for in memory.
+// A host that is available a moment later is waited for in memory.
 func TestAdmission_ShortHostWaitStaysInMemory(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.hosts.Options = hostguard.Options{Failures: 1, Pause: time.Second}
@@ -365,8 +365,7 @@ func TestAdmission_ShortHostWaitStaysInMemory(t *testing.T) {
 	})
 }
 
-// What a call shows about its host: only a network that does not respond, or
-// reports a fault of its own, is spared.
+// Only a network that does not respond or reports an internal error opens the circuit.
 func TestAdmission_OnlyBrokenHostsAreSpared(t *testing.T) {
 	for name, row := range map[string]struct {
 		failure *network.Error
@@ -403,7 +402,7 @@ func TestAdmission_OnlyBrokenHostsAreSpared(t *testing.T) {
 	}
 }
 
-// A response of any kind closes the circuit; what shows nothing leaves it.
+// Any response closes the circuit; outcomes without a response do not change it.
 func TestAdmission_ResponseClosesTheCircuit(t *testing.T) {
 	for name, row := range map[string]struct {
 		failure *network.Error
@@ -441,8 +440,8 @@ func TestAdmission_ResponseClosesTheCircuit(t *testing.T) {
 	}
 }
 
-// Preparing that succeeds shows nothing about the host, since everything may have
-// been known already; a failure of the host counts.
+// Successful preparation does not count for the circuit, because all of it may have
+// been cached. A failure of the host counts.
 func TestAdmission_PreparingShowsFailures(t *testing.T) {
 	for name, row := range map[string]struct {
 		failure *network.Error
@@ -483,7 +482,7 @@ func TestAdmission_PreparingShowsFailures(t *testing.T) {
 	}
 }
 
-// wakeups records woken posts; the first one fails.
+// wakeups records woken posts; the first call fails.
 type wakeups struct {
 	mu    sync.Mutex
 	woken []uuid.UUID
@@ -502,8 +501,8 @@ func (w *wakeups) Wake(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// A response that shows that a bucket is open wakes all posts that wait for it,
-// also after one could not be woken.
+// A response that shows that a bucket is open wakes all posts that wait for it, also
+// after one of them could not be woken.
 func TestAdmission_WakesWaitingPosts(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		w := &wakeups{}
@@ -515,12 +514,12 @@ func TestAdmission_WakesWaitingPosts(t *testing.T) {
 			t.Errorf("woken %v, want %v", w.woken, v.limits.wake)
 		}
 		if n := strings.Count(v.log.text(), "waking a post failed"); n != 1 {
-			t.Errorf("the log says it %d times, want once: %s", n, v.log.text())
+			t.Errorf("the log has it %d times, want once: %s", n, v.log.text())
 		}
 	})
 }
 
-// Without limits, hosts and a waker, everything is sent at once.
+// Without limits, hosts and a waker, everything is sent immediately.
 func TestAdmission_IsOptional(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.limits.wake = []uuid.UUID{uuid.New()}
@@ -614,8 +613,8 @@ func TestAdmission_CountsCalls(t *testing.T) {
 	})
 }
 
-// A burst gets its tokens while it is armed, and its slots shortly before its
-// time; each post has one of each, and what is not used is given back.
+// A burst gets its tokens while it is armed, and its slots shortly before its time.
+// Each post acquires one of each, and unused ones are released.
 func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		const n = 60
@@ -660,7 +659,7 @@ func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 	})
 }
 
-// A post of a burst that gets its token but no host slot gives the token back.
+// A post of a burst that gets a token but no host slot releases the token.
 func TestAdmission_TokenWithoutSlotIsReleased(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		const n = 50

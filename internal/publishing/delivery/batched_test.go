@@ -37,6 +37,6 @@ func TestInFlightBurst_DoesNotWaitForSlowCalls(t *testing.T) {
 		t.Error("got a burst after maxCallTime, want none")
 	}
 	if len(b.calls) != 0 {
-		t.Errorf("got %d calls that nobody waits for, want 0", len(b.calls))
+		t.Errorf("got %d calls without a waiter, want 0", len(b.calls))
 	}
 }

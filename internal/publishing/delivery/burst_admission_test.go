@@ -27,8 +27,8 @@ func (d *slotRecorder) Acquire(host string, planned time.Time, probe bool) (*hos
 	return d.Bulkhead.Acquire(host, planned, probe)
 }
 
-// A burst that held host slots for as long as it is armed would delay every post
-// beyond the limit of the host.
+// If a burst held host slots while it is armed, it would delay every post beyond the
+// host's limit.
 func TestBurst_AcquiresNoSlotsWhileArmed(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	at := time.Now().Add(6 * time.Second).UTC()

@@ -15,8 +15,8 @@ func TestLeadOf_SinglePost(t *testing.T) {
 	}
 }
 
-// A burst is handed out no faster than Temporal can, and nobody so early that
-// an edit would be seen late for long.
+// A burst is dispatched no faster than Temporal can, and no post so early that an edit
+// would be noticed late.
 func TestLeadOf_SpreadsABurst(t *testing.T) {
 	const burstSize = 4000
 	seconds := map[int]int{}
@@ -66,8 +66,8 @@ func TestBurstCounter_CountsOnce(t *testing.T) {
 	}
 }
 
-// However fast it comes and is read: a burst that grows while it is scheduled
-// is armed no faster than one that was there at once.
+// A burst that grows while it is scheduled is armed no faster than one that is
+// complete, however fast it grows and is counted.
 func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 	for _, perLook := range []int{50, 150, 300} {
 		var c burstCounter
@@ -85,7 +85,7 @@ func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 				seconds[int(leadOf(uuid.New(), part).Seconds())]++
 				asked++
 			}
-			c.known[at.Unix()].at = time.Time{} // stale, so that it is counted again
+			c.known[at.Unix()].at = time.Time{} // expired, so that it is counted again
 		}
 		for second, n := range seconds {
 			if n > 2*dispatchRate {
@@ -113,6 +113,6 @@ func TestArmed_CountsWaitingPosts(t *testing.T) {
 	first()
 	second()
 	if n := a.count(at); n != 0 || len(a.at) != 0 {
-		t.Errorf("%d wait when all have left", n)
+		t.Errorf("%d waiting after all have left", n)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// faults asks the network how its faults stand.
+// faults returns the state of the network's faults.
 func (b *bench) faults() (list []fake.Fault) {
 	b.t.Helper()
 	res, err := http.Get(b.fake.URL() + "/__faults")
@@ -32,7 +32,7 @@ func (b *bench) read(id uuid.UUID) post.Post {
 	return p
 }
 
-// published lists the posts that live at the network, as it truly is.
+// published lists the posts that exist at the network.
 func (b *bench) published() []fake.Post {
 	return slices.DeleteFunc(b.fake.Posts(), func(p fake.Post) bool { return p.Deleted })
 }
@@ -62,15 +62,15 @@ func (b *bench) timeline(id uuid.UUID) []string {
 	return types
 }
 
-// want checks everything that says how a post ended.
+// want is the expected final state of a post.
 type want struct {
 	status   post.TargetStatus
-	posts    int // live ones at the network
+	posts    int // posts that exist at the network
 	ledger   []string
 	timeline []string
 	attempts int
 	class    string
-	repeats  int // further calls that the network answered with the same post
+	repeats  int // additional calls to which the network responded with the same post
 }
 
 func (b *bench) check(p post.Post, w want) post.Post {
@@ -85,17 +85,22 @@ func (b *bench) check(p post.Post, w want) post.Post {
 	if len(posts) != w.posts {
 		b.t.Errorf("the network has %d posts, want %d", len(posts), w.posts)
 	}
-	if w.status == post.TargetPosted && (len(posts) == 0 || target.RemoteID != posts[0].ID || target.RemoteURL != posts[0].URL || target.PostedAt == nil || posts[0].Text != now.Content) {
-		b.t.Errorf("noted %q %q at %v for %+v", target.RemoteID, target.RemoteURL, target.PostedAt, posts)
+	if w.status == post.TargetPosted {
+		switch {
+		case len(posts) == 0 || target.PostedAt == nil:
+			b.t.Errorf("posted at %v, with %d posts at the network", target.PostedAt, len(posts))
+		case target.RemoteID != posts[0].ID || target.RemoteURL != posts[0].URL || posts[0].Text != now.Content:
+			b.t.Errorf("recorded %q %q for %+v", target.RemoteID, target.RemoteURL, posts)
+		}
 	}
 	// A network without idempotency keys would have as many posts as calls.
 	for _, there := range posts {
 		if there.Requests != 1+w.repeats {
-			b.t.Errorf("%d calls came for one post", there.Requests)
+			b.t.Errorf("got %d calls for one post", there.Requests)
 		}
 	}
 	if target.ClaimedUntil != nil {
-		b.t.Error("the claim was not given back")
+		b.t.Error("the claim was not released")
 	}
 	if got := b.ledger(target.ID); w.ledger != nil && !slices.Equal(got, w.ledger) {
 		b.t.Errorf("ledger %v, want %v", got, w.ledger)
@@ -107,17 +112,17 @@ func (b *bench) check(p post.Post, w want) post.Post {
 	return now
 }
 
-// wantDiscreet checks that neither token nor content reached Temporal, and no
-// token the log.
+// wantDiscreet checks that neither token nor content reached Temporal, and that the log
+// has no token.
 func (b *bench) wantDiscreet() {
 	b.t.Helper()
 	for _, e := range b.errors {
 		if strings.Contains(e, b.token) || strings.Contains(e, text) {
-			b.t.Errorf("Temporal was told %q", e)
+			b.t.Errorf("Temporal got %q", e)
 		}
 	}
 	if strings.Contains(b.log.text(), b.token) {
-		b.t.Error("the log holds the token")
+		b.t.Error("the log contains the token")
 	}
 }
 

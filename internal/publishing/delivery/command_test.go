@@ -57,7 +57,7 @@ func TestCommands_Apply(t *testing.T) {
 	}
 }
 
-// A local activity may run twice: the second run must not complain.
+// A local activity may run twice: the second run must not fail.
 func TestCommands_ApplyTwice(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(inAnHour)
@@ -105,7 +105,7 @@ func TestReadPost(t *testing.T) {
 		},
 	} {
 		if err := try(); !errors.As(err, &missing) {
-			t.Errorf("a post that is gone gave %v; no retry brings it back", err)
+			t.Errorf("a deleted post: got %v, want a non-retryable error", err)
 		}
 	}
 }

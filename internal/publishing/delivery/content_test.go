@@ -19,8 +19,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// member connects a member of LinkedIn, which knows posts by their content and
-// shows none of them.
+// member connects a member of LinkedIn, which identifies duplicates by their content
+// and lists none of them.
 func (b *bench) member() account.Account {
 	b.t.Helper()
 	there, err := b.fake.Add(fake.Account{Network: "linkedin", Name: "desk"})
@@ -59,8 +59,8 @@ func TestPublish_DuplicateIsTheLostPost(t *testing.T) {
 	}
 }
 
-// TestPublish_OlderDuplicateFails: the post that a refusal names is older than our
-// first send of it, so a person had written the same.
+// TestPublish_OlderDuplicateFails covers a duplicate that is older than our first send:
+// a person must have written the same text.
 func TestPublish_OlderDuplicateFails(t *testing.T) {
 	var behind atomic.Int64
 	b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
@@ -80,7 +80,8 @@ func TestPublish_OlderDuplicateFails(t *testing.T) {
 	}
 }
 
-// TestPublish_LostReplyIsNotSentAgain where the network's memory is of posts alone.
+// TestPublish_LostReplyIsNotSentAgain covers a network that identifies duplicates of
+// posts, but not of replies.
 func TestPublish_LostReplyIsNotSentAgain(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.Thread = []post.Segment{{Content: "And the second part."}} }, b.member().ID)

@@ -17,7 +17,7 @@ import (
 
 const notReadyBody = `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`
 
-// refusal gives the code of a refusal; other errors end the test.
+// refusal returns the code of a refusal; other errors end the test.
 func (b *bench) refusal(err error) string {
 	b.t.Helper()
 	var refused *apperr.Error
@@ -47,7 +47,7 @@ func (b *bench) change(p post.Post, edit scheduling.Edit) post.Post {
 	return changed
 }
 
-// sql changes rows as only time or an accident does.
+// sql changes rows in ways that only time or a failure does.
 func (b *bench) sql(statement string, args ...any) {
 	b.t.Helper()
 	db, err := pgx.Connect(b.t.Context(), b.url)
@@ -57,8 +57,8 @@ func (b *bench) sql(statement string, args ...any) {
 	b.must(err)
 }
 
-// An exhausted target is a dead letter; a retry gives it new attempts, and sends
-// under the key of the first round.
+// An exhausted target is a dead letter; a retry grants it new attempts, which use the
+// same key.
 func TestRetry_GrantsNewAttemptsUnderTheSameKey(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -96,16 +96,16 @@ func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 		t.Errorf("the post is %s", now.Status)
 	}
 	if _, err := b.scheduler.Retry(t.Context(), b.guard(p), []uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
-		t.Errorf("retrying what is out gave %v", err)
+		t.Errorf("retrying a published target: got %v", err)
 	}
 	again := b.retry(p)
 	if _, err := b.scheduler.Cancel(t.Context(), b.guard(p)); b.refusal(err) != "too_late" {
-		t.Errorf("canceling what is partly out gave %v", err)
+		t.Errorf("canceling a partly published post: got %v", err)
 	}
 	b.publish(b.publisher(), inputOn(again, b.account))
 	b.publish(b.publisher(), inputOn(again, other))
 	if after := b.prove(p.ID, b.account, post.TargetPosted, 2); after.Fence != good.Fence || !after.UpdatedAt.Equal(good.UpdatedAt) {
-		t.Errorf("it was touched: %+v", after)
+		t.Errorf("it was changed: %+v", after)
 	}
 	b.prove(p.ID, other, post.TargetPosted, 2)
 	if now := b.read(p.ID); now.Status != post.Posted {
@@ -156,7 +156,7 @@ func TestRetry_ContinuesAThread(t *testing.T) {
 				t.Errorf("the post is %s at %v", now.Status, now.PostedAt)
 			}
 			if calls := b.faults()[1].Seen; calls != row.live-1 {
-				t.Errorf("%d calls came for the rest, want %d", calls, row.live-1)
+				t.Errorf("got %d calls for the rest, want %d", calls, row.live-1)
 			}
 		})
 	}
@@ -190,9 +190,8 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// A call that was taken for absent and then refused may have been made all the
-// same: after a retry, and whatever changes but the content, the network still
-// names it by its key.
+// A call that was considered absent and then refused may still have succeeded: after a
+// retry, and any change except to the content, the network identifies it by its key.
 func TestRetry_DoesNotRepeatALostPost(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *bench, p post.Post) post.Post{
@@ -224,7 +223,7 @@ func TestRetry_DoesNotRepeatALostPost(t *testing.T) {
 	}
 }
 
-// A time cannot be moved any more when a part is out: the rest goes out at once.
+// The time cannot be changed once a part is published: the rest is sent immediately.
 func TestRetry_StartedThreadKeepsItsTime(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(thread(2))
@@ -232,12 +231,12 @@ func TestRetry_StartedThreadKeepsItsTime(t *testing.T) {
 	b.publish(b.publisher(), input(p))
 	when := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	if _, err := b.scheduler.Edit(t.Context(), b.guard(p), scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
-		t.Errorf("a new time gave %v", err)
+		t.Errorf("a new time: got %v", err)
 	}
 }
 
-// The last try was unclear and nothing was found: the ledger says so, also after
-// a retry.
+// The last attempt was ambiguous and the post was not found: the ledger records this,
+// also after a retry.
 func TestRetry_LostLastAttemptStaysUnresolved(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -252,8 +251,8 @@ func TestRetry_LostLastAttemptStaysUnresolved(t *testing.T) {
 	b.prove(p.ID, b.account, post.TargetUncertain, 0)
 }
 
-// Two workers prepare; the second one's failure arrives when a person has sent
-// the post out again.
+// Two workers prepare; the second one's failure arrives after a person has retried the
+// post.
 func TestRetry_EarlierFailureDoesNotEndIt(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(b.withMedia(b.upload(1)))

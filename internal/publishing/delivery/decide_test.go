@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// uncertain makes the call of a thread's segment end in doubt; made says
-// whether it lives.
+// uncertain makes a segment's call end uncertain; made is whether the post exists at
+// the network.
 func (b *bench) uncertain(p post.Post, segment int, made bool) post.Post {
 	b.t.Helper()
 	kind := fake.ResetBefore
@@ -49,10 +49,10 @@ func TestDecide_Refused(t *testing.T) {
 	b.publish(b.publisher(), input(second))
 	before := b.timeline(second.ID)
 	if _, err := b.scheduler.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
-		t.Errorf("another post's address gave %v", err)
+		t.Errorf("another post's URL: got %v", err)
 	}
 	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain || now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
-		t.Errorf("the refusal left something behind: %+v", now)
+		t.Errorf("the refusal changed the target: %+v", now)
 	}
 	_, err := b.scheduler.Discard(t.Context(), b.guard(second), nil)
 	b.must(err)
@@ -61,7 +61,7 @@ func TestDecide_Refused(t *testing.T) {
 	}
 }
 
-// However many people decide at the same moment, one decision holds.
+// Of concurrent decisions, one is accepted.
 func TestDecide_Concurrent(t *testing.T) {
 	t.Parallel()
 	words := "Corrected"
@@ -118,7 +118,7 @@ func TestDecide_Concurrent(t *testing.T) {
 				}
 				all.Wait()
 				if won != 1 {
-					t.Errorf("%d decisions were taken: %v", won, b.timeline(p.ID))
+					t.Errorf("%d decisions were accepted: %v", won, b.timeline(p.ID))
 				}
 				now := b.read(p.ID)
 				if now.Status == post.Publishing || now.Status == post.Scheduled {
@@ -162,7 +162,7 @@ func TestDecide(t *testing.T) {
 				"cancel": func() error { _, err := b.scheduler.Cancel(t.Context(), b.guard(p)); return err },
 			} {
 				if b.refusal(act()) == "" {
-					t.Errorf("%s of what is in doubt was not refused", what)
+					t.Errorf("%s of an uncertain target was not refused", what)
 				}
 			}
 			var err error
@@ -178,7 +178,7 @@ func TestDecide(t *testing.T) {
 			}
 			_, err = b.scheduler.Resend(t.Context(), b.guard(p), target)
 			if got := b.refusal(err); got != "not_uncertain" {
-				t.Errorf("deciding twice gave %q", got)
+				t.Errorf("deciding twice: got %q", got)
 			}
 			b.publish(b.publisher(), input(p))
 			b.prove(p.ID, b.account, post.TargetPosted, row.segments)
@@ -189,8 +189,9 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Sends under one key whose answers are all lost may have made the post, though
-// no listing shows it: nobody may take it for failed and change its words.
+// Sends under one key whose responses are all lost may have created the post, even if
+// no listing shows it. It must not count as failed, because then it could be edited and
+// sent again.
 func TestPublish_NoResponseUnderItsKey(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]time.Duration{"TriesRunOut": 0, "TooLate": time.Minute} {
@@ -201,7 +202,7 @@ func TestPublish_NoResponseUnderItsKey(t *testing.T) {
 			b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks})
 			b.fault(fake.Fault{Kind: fake.ActThenReset, Count: -1})
 			if limit > 0 {
-				b.timing.Backoff = 20 * time.Second // never waited for
+				b.timing.Backoff = 20 * time.Second // ends immediately
 			}
 			b.publish(b.publisher(), input(p))
 			b.prove(p.ID, b.account, post.TargetUncertain, 1)

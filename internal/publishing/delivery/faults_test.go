@@ -29,14 +29,14 @@ func TestPublish_Once(t *testing.T) {
 	if early := due.Sub(b.published()[0].ReceivedAt); early > 5*time.Millisecond {
 		t.Errorf("received %s before its time", early)
 	}
-	// Temporal may run it again, its completion having been lost.
+	// Temporal may run the activity again if its completion is lost.
 	result, _ = b.publish(b.publisher(), input(p))
 	if result.Status != post.TargetPosted || len(b.published()) != 1 {
 		t.Errorf("run again: %+v, %d posts", result, len(b.published()))
 	}
 }
 
-// Every fault must end in exactly one live post.
+// Every fault must end with exactly one post at the network.
 func TestPublish_Faults(t *testing.T) {
 	t.Parallel()
 	reconciled := []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}
@@ -73,7 +73,7 @@ func TestPublish_RefusedConnection(t *testing.T) {
 	p := b.schedule(nil)
 	publisher := b.publisher()
 	var accept func() error
-	// The network refuses from before the claim, so that no open connection is left.
+	// The network refuses connections from before the claim, so that none is open.
 	publisher.Store = &troubled{Store: b.store, beforeClaim: func() {
 		var err error
 		accept, err = b.fake.Refuse(0)
@@ -95,7 +95,7 @@ func TestPublish_RefusedConnection(t *testing.T) {
 func TestPublish_Throttled(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
-	// More often than a post has tries: none is used up.
+	// More often than a post has attempts: throttling uses none.
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 6,
 		Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"}})
 	b.publish(b.publisher(), input(p))
@@ -109,13 +109,13 @@ func TestPublish_ThrottledUntil(t *testing.T) {
 	began := time.Now()
 	_, pauses := b.publish(b.publisher(), input(p))
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:definite_failure", "2:accepted"}})
-	// Resets have whole seconds. That the second call was accepted shows that the
-	// pause was long enough.
+	// Resets have whole seconds. The pause was long enough if the second call was
+	// accepted.
 	if len(pauses) != 1 || pauses[0] > 4*time.Second || time.Since(began) < 3*time.Second {
 		t.Errorf("got pauses %v and %s in all, want one until the reset after 3 s", pauses, time.Since(began))
 	}
 	if lastEvent(t, b, p, post.EventRetrying)["retry_at"] == nil {
-		t.Error("the timeline does not say until when")
+		t.Error("the timeline lacks the time of the next attempt")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestPublish_Rejected(t *testing.T) {
 	}
 }
 
-// What the network says in an error must not reach Temporal: it may quote.
+// The network's error must not reach Temporal: it may quote the post.
 func TestPublish_ErrorsAreDiscreet(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -174,7 +174,7 @@ func TestPublish_TriesRunOut(t *testing.T) {
 	}
 }
 
-// An answer that is lost twice is for a person to decide, never sent again.
+// After two lost responses a person decides; nothing is sent again.
 func TestPublish_Uncertain(t *testing.T) {
 	t.Parallel()
 	t.Run("LostTwice", func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestPublish_Uncertain(t *testing.T) {
 	})
 }
 
-// Being throttled is no unclear answer: a lost one after it is the first.
+// A throttled call is not ambiguous: a lost response after it is the first.
 func TestPublish_ThrottledThenLost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -214,7 +214,7 @@ func TestPublish_ThrottledThenLost(t *testing.T) {
 		ledger: []string{"1:definite_failure", "2:definite_failure", "3:reconciled_absent", "4:accepted"}})
 }
 
-// A network that is away for a while must not leave posts to people.
+// A network that is down for a while must not make posts uncertain.
 func TestPublish_FoundWhenTheNetworkIsBack(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -234,7 +234,8 @@ func TestPublish_HiddenListing(t *testing.T) {
 		b.publish(b.publisher(), input(p))
 		b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
 	})
-	// Taken for absent and sent again: the key makes the network name the first.
+	// The post was considered absent and sent again: by the key, the network returns
+	// the first one.
 	t.Run("AppearsTooLate", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(nil)
@@ -245,7 +246,7 @@ func TestPublish_HiddenListing(t *testing.T) {
 	})
 }
 
-// Two posts of the same words are two posts, also when both answers are lost.
+// Two posts with the same text are two posts, also when both responses are lost.
 func TestPublish_SameWordsTwice(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	first, second := b.schedule(nil), b.schedule(nil)

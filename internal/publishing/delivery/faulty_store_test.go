@@ -14,18 +14,18 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// troubled is a store whose calls can be disturbed.
+// troubled is a store whose calls can be made to fail.
 type troubled struct {
 	delivery.Store
 	mu          sync.Mutex
-	finishFails int    // how many Finish calls fail before they reach the database
-	beforeEpoch func() // runs once, when all is ready
+	finishFails int    // number of Finish calls that fail before they reach the database
+	beforeEpoch func() // runs once, when everything is prepared
 	beforeClaim func() // runs once
-	afterClaim  func() // runs once, when a claim was got
-	deafRenew   bool   // renewals fail, as for a worker that cannot reach the database
+	afterClaim  func() // runs once, after a claim
+	deafRenew   bool   // renewals fail, as on a worker that cannot reach the database
 }
 
-var errDatabase = errors.New("the database does not answer")
+var errDatabase = errors.New("the database does not respond")
 
 func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (int, error) {
 	s.run(&s.beforeEpoch)
@@ -72,7 +72,7 @@ func (s *troubled) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post
 	return s.Store.RecordOutcome(ctx, o)
 }
 
-// bus counts notices.
+// bus counts notifications.
 type bus struct {
 	mu sync.Mutex
 	n  int
@@ -84,7 +84,7 @@ func (b *bus) Changed(context.Context, uuid.UUID) {
 	b.n++
 }
 
-// journal keeps what is logged.
+// journal collects the log.
 type journal struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

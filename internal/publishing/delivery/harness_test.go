@@ -43,7 +43,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// text is what posts of these tests say; no error may repeat it.
+// text is the content of these tests' posts; no error may repeat it.
 const text = "Tide tables for the harbour, week 48"
 
 const createPath = "/api/v1/statuses"
@@ -66,7 +66,7 @@ type bench struct {
 	timing    delivery.Timing
 
 	mu     sync.Mutex
-	errors []string // that Temporal was told
+	errors []string // signals received by Temporal
 }
 
 func newBench(t *testing.T, options fake.Options) *bench {
@@ -85,7 +85,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	t.Cleanup(func() { _ = b.fake.Close() })
 	client, err := call.NewClient([]string{strings.TrimPrefix(b.fake.URL(), "http://")})
 	b.must(err)
-	// By default a network that does not answer is waited for up to four minutes.
+	// By default a network that does not respond is waited for up to four minutes.
 	const create, read, slow = 2 * time.Second, time.Second, 5 * time.Second
 	networks := platforms.Options{
 		Mastodon:  mastodon.Options{CreateTimeout: create, ReadTimeout: read},
@@ -115,7 +115,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	return b
 }
 
-// connect makes an account at the network and connects it.
+// connect creates an account at the network and connects it.
 func (b *bench) connect(name string) account.Account {
 	b.t.Helper()
 	there, err := b.fake.AddAccount(name)
@@ -135,7 +135,7 @@ func (b *bench) must(err error) {
 	}
 }
 
-// schedule stores a post that is due at once, to the accounts given or the
+// schedule creates a post that is due immediately, for the given accounts or the
 // bench's own.
 func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.Post {
 	b.t.Helper()
@@ -152,7 +152,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	return created
 }
 
-// publisher makes the activities as a worker would.
+// publisher creates the activities like a worker.
 func (b *bench) publisher() *delivery.Deps {
 	return &delivery.Deps{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Links: b.objects, Live: b.live,
 		Log: slog.New(b.log.handler()), Timing: b.timing, InFlight: &delivery.InFlight{}}
@@ -186,8 +186,8 @@ func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.Target
 	return result, nil
 }
 
-// publish runs attempts as Temporal and the workflow do, until the target has
-// an outcome. It gives the pauses that were asked for.
+// publish runs attempts like Temporal and the workflow until the target has an outcome.
+// It returns the requested delays.
 func (b *bench) publish(p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, pauses []time.Duration) {
 	b.t.Helper()
 	for range 100 {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// However an activity's start lies to its second: it beats often enough, and
-// not around the second.
+// Whatever the offset of an activity's start to its second, it sends heartbeats often
+// enough, and not around the second.
 func TestNextHeartbeat_QuietAroundABurst(t *testing.T) {
 	at := time.Now()
 	for _, every := range []time.Duration{7 * time.Second, 42 * time.Second} {

@@ -14,14 +14,14 @@ import (
 	"dateline/platforms/fake"
 )
 
-// A change reaches a post that waits in memory for a time that is far off, by a
-// notice at once and without one a little later; a nearby post waits on.
+// A change reaches a post that waits in memory for a distant time: immediately with a
+// notification, and a little later without one. A post that is due soon keeps waiting.
 func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		notice bool
-	}{{"by a notice", true}, {"also when the notice is lost", false}} {
+	}{{"with a notification", true}, {"without a notification", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			p := b.publisher()
@@ -50,7 +50,7 @@ func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if c.notice {
-				notices <- []uuid.UUID{edited.ID, nearby.ID, uuid.New()} // of something else
+				notices <- []uuid.UUID{edited.ID, nearby.ID, uuid.New()} // about something else
 			}
 			content := "Tide tables for the harbour, week 49"
 			_, err := b.scheduler.Edit(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
@@ -67,7 +67,7 @@ func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
 			case <-time.After(100 * time.Millisecond):
 			}
 			if n := len(b.fake.Posts()); n != 0 {
-				t.Errorf("%d are out", n)
+				t.Errorf("%d are published", n)
 			}
 			stop()
 			<-waited

@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// An attempt that finds another's claim waits with its worker until the lease
-// ends, looks for the post and sends it: without a way through Temporal.
+// An attempt that finds another's claim waits in its worker until the lease expires,
+// searches for the post and sends it, without returning to Temporal.
 func TestRetryInProcess_FinishesADeadWorkersPost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
@@ -28,7 +28,7 @@ func TestRetryInProcess_FinishesADeadWorkersPost(t *testing.T) {
 	b.prove(p.ID, b.account, post.TargetPosted, 1)
 }
 
-// A claim that somebody keeps renewing is waited for at Temporal in the end.
+// If the claim keeps being renewed, the attempt waits at Temporal in the end.
 func TestRetryInProcess_StopsWaitingForALiveClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// of lists what lives of a post on an account, oldest first.
+// of lists the posts on an account that belong to a post, oldest first.
 func (h *history) of(w *witness, accountID uuid.UUID) []fake.Post {
 	for _, a := range h.accounts {
 		if a.ID == accountID {
@@ -21,7 +21,7 @@ func (h *history) of(w *witness, accountID uuid.UUID) []fake.Post {
 	return nil
 }
 
-// examine compares the end of a history with what was acknowledged on its way.
+// examine compares the final state of a history with the acknowledged changes.
 func (h *history) examine(w *witness) {
 	p := h.read(w.id)
 	timeline := h.timeline(w.id)
@@ -30,7 +30,7 @@ func (h *history) examine(w *witness) {
 	}
 	given := slices.Contains(timeline, post.EventDiscarded)
 	if p.Status != post.Posted && p.Status != post.Canceled && (p.Status != post.PartlyPosted || !given) {
-		complain("it did not come to its end: %+v", p.Targets)
+		complain("it is not in a final state: %+v", p.Targets)
 	}
 	if slices.Contains(timeline, post.EventCanceled) && p.Status != post.Canceled {
 		complain("its cancel was overtaken")
@@ -38,7 +38,7 @@ func (h *history) examine(w *witness) {
 	for _, t := range p.Targets {
 		live := h.of(w, t.AccountID)
 		if slices.Contains(timeline, post.EventCanceled) && len(live) > 0 {
-			complain("it was canceled and lives: %+v", live)
+			complain("it was canceled and exists: %+v", live)
 		}
 		h.examineTarget(w, p, t, live, complain)
 	}
@@ -49,25 +49,25 @@ func (h *history) examineTarget(w *witness, p post.Post, t post.Target, live []f
 	known, err := h.store.PublishedSegments(h.t.Context(), t.ID)
 	h.must(err)
 	if t.Status == post.TargetPosted && (len(live) < len(p.Segments(t)) && len(live) != len(known) || len(live) == 0) {
-		complain("%d of %d segments live", len(live), len(p.Segments(t)))
+		complain("%d of %d segments exist", len(live), len(p.Segments(t)))
 	}
 	if len(known) > len(live) || len(known) < len(live) && t.Status != post.TargetCanceled {
-		complain("%d are known, %d live: %+v", len(known), len(live), live)
+		complain("%d are recorded, %d exist: %+v", len(known), len(live), live)
 		return
 	}
 	ledger := h.entries(t.ID)
 	for i, there := range live {
 		if !strings.Contains(there.Text, fmt.Sprintf(" segment %d ", i)) {
-			complain("segment %d says %q", i, there.Text)
+			complain("segment %d has the text %q", i, there.Text)
 		}
 		if i > 0 && there.ReplyTo != live[i-1].ID || i == 0 && there.ReplyTo != "" {
-			complain("segment %d answers %q", i, there.ReplyTo)
+			complain("segment %d replies to %q", i, there.ReplyTo)
 		}
 		if i >= len(known) {
 			continue
 		}
 		if known[i].RemoteID != there.ID || known[i].Segment != i {
-			complain("segment %d is known as %+v and lives as %+v", i, known[i], there)
+			complain("segment %d is recorded as %+v and exists as %+v", i, known[i], there)
 		}
 		for _, e := range ledger {
 			if e.RemoteID == nil || *e.RemoteID != there.ID {
@@ -79,7 +79,7 @@ func (h *history) examineTarget(w *witness, p post.Post, t post.Target, live []f
 				continue
 			}
 			if segments := said.Segments(targetNamed(said, t.ID)); i >= len(segments) || segments[i].Content != there.Text {
-				complain("segment %d lives as %q, revision %d says %+v", i, there.Text, e.Revision, segments)
+				complain("segment %d exists as %q, revision %d has %+v", i, there.Text, e.Revision, segments)
 			}
 		}
 	}
@@ -94,8 +94,8 @@ func targetNamed(p post.Post, id uuid.UUID) post.Target {
 	return post.Target{}
 }
 
-// examineClaims checks that every claim was made on the newest revision: events
-// and claims of one post are written under its lock, so their order is true.
+// examineClaims checks that every claim was made on the newest revision: events and
+// claims of one post are written under its lock, so their order is reliable.
 func (h *history) examineClaims(w *witness, complain func(string, ...any)) {
 	events, err := h.store.Events(h.t.Context(), w.id, 0, 1000)
 	h.must(err)
@@ -115,7 +115,7 @@ func (h *history) examineClaims(w *witness, complain func(string, ...any)) {
 		for i, e := range ledger {
 			got[i] = e.Revision
 		}
-		slices.Sort(got) // ids are made before the claim waits for the post's lock
+		slices.Sort(got) // ids are created before the claim waits for the post's lock
 		if !slices.Equal(got, made) {
 			complain("claims were made on revisions %v, the newest ones then were %v", got, made)
 		}

@@ -23,13 +23,13 @@ import (
 
 //nolint:gochecknoglobals // flags of the test binary
 var (
-	interleavings    = flag.Int("interleavings", 200, "how many histories TestInterleavings makes up")
+	interleavings    = flag.Int("interleavings", 200, "number of random histories of TestInterleavings")
 	interleavingSeed = flag.Uint64("interleaving-seed", 0, "repeat the histories of this seed; 0: new ones")
 )
 
-// People and publishers act on the same posts at the same time, at random. What
-// was acknowledged holds: nothing canceled lives, whatever lives says what the
-// newest edit before its claim said, nothing lives twice, and nothing is lost.
+// People and publishers act on the same posts concurrently, at random. Acknowledged
+// changes are effective: no canceled post exists, every published text is that of the
+// newest edit before its claim, nothing exists twice, and nothing is lost.
 func TestInterleavings(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing = delivery.Timing{Lease: time.Second, Heartbeat: time.Second, Backoff: 5 * time.Millisecond, Parent: 5 * time.Millisecond,
@@ -60,18 +60,18 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// history is one story of a few posts that share two accounts.
+// history is a random sequence of actions on a few posts that share two accounts.
 type history struct {
 	*bench
 	name     string
-	random   func() *rand.Rand // a new one, the same in every run of the seed
+	random   func() *rand.Rand // random per history, the same in every run of the seed
 	running  delivery.InFlight
 	notices  chan []uuid.UUID
 	accounts []account.Account
 	posts    []*witness
 }
 
-// witness knows what of a post was acknowledged.
+// witness records the acknowledged changes of a post.
 type witness struct {
 	id       uuid.UUID
 	mu       sync.Mutex
@@ -90,7 +90,7 @@ func newHistory(b *bench, seed uint64, i int) *history {
 
 func (h *history) run() {
 	random := h.random()
-	h.mu.Lock() // connecting notes the bench's token
+	h.mu.Lock() // connecting writes the bench's token
 	h.accounts = []account.Account{h.connect(h.name + "a"), h.connect(h.name + "b")}
 	h.mu.Unlock()
 	for _, a := range []string{"a", "b"} {
@@ -146,7 +146,7 @@ func someFault(random *rand.Rand, name string) fake.Fault {
 	return f
 }
 
-// words are unlike all others: by them a live post is known.
+// words returns a unique text, which identifies a published post.
 func (h *history) words(w *witness, segment int) string {
 	w.edits++
 	return fmt.Sprintf("%s %s segment %d edit %d", h.name, w.id, segment, w.edits)
@@ -175,7 +175,7 @@ func (h *history) create(random *rand.Rand, n int) *witness {
 	return w
 }
 
-// acknowledge notes what an answer says. Of one revision there is one content.
+// acknowledge records a response. A revision has one content.
 func (w *witness) acknowledge(p post.Post) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +183,7 @@ func (w *witness) acknowledge(p post.Post) {
 	w.canceled = w.canceled || p.Status == post.Canceled
 }
 
-// meddle is a person who does a few things to a post.
+// meddle is a person who changes a post several times.
 func (h *history) meddle(w *witness, random *rand.Rand) {
 	for range 1 + random.IntN(4) {
 		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
@@ -192,7 +192,7 @@ func (h *history) meddle(w *witness, random *rand.Rand) {
 			w.acknowledge(p)
 			select {
 			case h.notices <- []uuid.UUID{w.id}:
-			default: // lost, as notices may be
+			default: // lost, as notifications may be
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func (h *history) act(w *witness, random *rand.Rand) (post.Post, error) {
 	}
 }
 
-// quietRefusal is refusal for goroutines of their own.
+// quietRefusal is refusal for other goroutines.
 func (h *history) quietRefusal(err error) string {
 	var refused *apperr.Error
 	if err != nil && !errors.As(err, &refused) {
@@ -237,8 +237,7 @@ func (h *history) quietRefusal(err error) string {
 	return refused.Code
 }
 
-// work is what workflow and worker do for a post, until all is over. Some
-// attempts die.
+// work does what workflow and worker do for a post until it is done. Some attempts die.
 func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 	pause := time.Duration(0)
 	for {
@@ -271,11 +270,11 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 	}
 }
 
-// settleTimeout bounds a test that would hang; a slow machine needs some of it.
+// settleTimeout bounds a test that would hang; a slow machine needs part of it.
 const settleTimeout = 3 * time.Minute
 
-// settle is a person who sees to it that every post comes to its end: what
-// failed is sent again, what is in doubt is decided by a look at the network.
+// settle is a person who brings every post to a final state: failed targets are
+// retried, uncertain ones are decided by checking the network.
 func (h *history) settle() {
 	ctx, stop := context.WithTimeout(h.t.Context(), settleTimeout)
 	defer stop()
@@ -290,7 +289,7 @@ func (h *history) settle() {
 	}
 }
 
-// decide gives false when there is nothing to wait for.
+// decide returns false when there is nothing to wait for.
 func (h *history) decide(w *witness, p post.Post) bool {
 	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: h.who.Actor()}
 	waits := false

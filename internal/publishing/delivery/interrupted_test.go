@@ -15,13 +15,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// mortal is a store whose user is killed at a chosen moment: from then on
-// nothing of what it does reaches the database.
+// mortal is a store whose process is killed at a chosen moment: from then on none of
+// its calls reach the database.
 type mortal struct {
 	delivery.Store
 	mu   sync.Mutex
 	dead bool
-	// Moments: when one is true for a segment, the user dies right then.
+	// Moments: when one returns true for a segment, the process dies right then.
 	beforeClaim, afterClaim, beforeFinish, afterFinish func(segment int) bool
 	atNote                                             string // dies before it writes this event
 }
@@ -81,8 +81,8 @@ func (m *mortal) AddEvent(ctx context.Context, id uuid.UUID, target *uuid.UUID, 
 	return m.Store.AddEvent(ctx, id, target, event, actor, data)
 }
 
-// The publisher is killed in the middle of a thread; another one brings it to
-// its end, each segment once and in order.
+// The publisher is killed in the middle of a thread. Another one completes it, with
+// each segment once and in order.
 func TestThread_Interrupted(t *testing.T) {
 	t.Parallel()
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
@@ -91,7 +91,7 @@ func TestThread_Interrupted(t *testing.T) {
 		kill  func(m *mortal)
 		fault fake.Fault
 		hit   int // the segment at which it dies
-		out   int // live by then
+		out   int // published by then
 		want  []string
 	}{
 		{name: "BeforeTheClaim", kill: func(m *mortal) { m.beforeClaim = at(1) }, hit: 1, out: 1, want: []string{post.CallAccepted}},
@@ -118,7 +118,7 @@ func TestThread_Interrupted(t *testing.T) {
 			dying := b.publisher()
 			dying.Store = doomed
 			if doomed.afterClaim != nil {
-				// Killed, it sends nothing more.
+				// A dead process sends nothing.
 				dying.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
 					if err := doomed.at(nil, 0); err != nil {
 						return network.Receipt{}, err
@@ -127,7 +127,7 @@ func TestThread_Interrupted(t *testing.T) {
 				}}
 			}
 			if _, err := b.once(dying, input(p)); err == nil || len(b.published()) != row.out {
-				t.Fatalf("error %v with %d live, want %d", err, len(b.published()), row.out)
+				t.Fatalf("error %v with %d published, want %d", err, len(b.published()), row.out)
 			}
 			b.publish(b.publisher(), input(p))
 			target := b.prove(p.ID, b.account, post.TargetPosted, 3)
@@ -136,7 +136,7 @@ func TestThread_Interrupted(t *testing.T) {
 			}
 			for i, there := range b.published() {
 				if there.Requests != 1 {
-					t.Errorf("%d calls came for segment %d", there.Requests, i)
+					t.Errorf("got %d calls for segment %d", there.Requests, i)
 				}
 			}
 			b.wantDiscreet()
@@ -144,8 +144,8 @@ func TestThread_Interrupted(t *testing.T) {
 	}
 }
 
-// The database is away for a while after a segment was accepted; the same
-// worker resumes when it is back.
+// The database is down for a while after a segment was accepted; the same worker
+// resumes when it is back.
 func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
@@ -157,7 +157,7 @@ func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	b.prove(p.ID, b.account, post.TargetPosted, 3)
 }
 
-// flaky is a store whose Finish fails when it is told to.
+// flaky is a store whose Finish fails a number of times.
 type flaky struct {
 	delivery.Store
 	finish func(o post.Outcome) bool
@@ -170,8 +170,8 @@ func (f *flaky) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, b
 	return f.Store.RecordOutcome(ctx, o)
 }
 
-// A worker is frozen in the middle of a thread, at each of its steps; another
-// one takes over and ends the thread; then the first wakes.
+// A worker freezes in the middle of a thread, at each of its steps. Another one takes
+// over and completes the thread; then the first resumes.
 func TestThread_FrozenWorkerWakes(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"BeforeTheClaim", "AfterTheClaim", "BeforeItRecords", "AfterItRecorded"} {
@@ -186,21 +186,21 @@ func TestThread_FrozenWorkerWakes(t *testing.T) {
 			}}
 			result, err := b.once(frozen, input(p))
 			if err == nil && !result.Stale {
-				t.Errorf("it does not notice: %+v", result)
+				t.Errorf("it did not notice the lost claim: %+v", result)
 			}
 			b.publish(frozen, input(p))
 			b.prove(p.ID, b.account, post.TargetPosted, 3)
 			for i, there := range b.published() {
 				if there.Requests != 1 {
-					t.Errorf("%d calls came for segment %d", there.Requests, i)
+					t.Errorf("got %d calls for segment %d", there.Requests, i)
 				}
 			}
 		})
 	}
 }
 
-// Several workers have the same thread at once, as after a partition: the
-// claims let one call through at a time.
+// Several workers have the same thread at once, as after a network partition: the
+// claims allow one call at a time.
 func TestThread_ByManyWorkersAtOnce(t *testing.T) {
 	b := newBench(t, fake.Options{CreateDelay: 30 * time.Millisecond})
 	b.timing.Lease = time.Second
@@ -246,8 +246,8 @@ func (s *sleeper) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post,
 	return p, ok, err
 }
 
-// A worker reads a thread while another one sends a segment, and looks into the
-// ledger when that one is done: the segment is not sent again.
+// A worker reads a thread while another one sends a segment, and reads the ledger when
+// that one is done: the segment is not sent again.
 func TestThread_ReadDuringACall(t *testing.T) {
 	t.Parallel()
 	for segment, name := range []string{"First", "Second"} {
@@ -271,19 +271,19 @@ func TestThread_ReadDuringACall(t *testing.T) {
 			close(reader.goOn)
 			done.Wait()
 			if err == nil {
-				t.Fatal("the first worker was to die")
+				t.Fatal("the first worker did not die")
 			}
 			target := b.prove(p.ID, b.account, post.TargetPosted, 3)
 			for i, there := range b.published() {
 				if there.Requests != 1 {
-					t.Errorf("%d calls came for segment %d: %+v", there.Requests, i, b.entries(target.ID))
+					t.Errorf("got %d calls for segment %d: %+v", there.Requests, i, b.entries(target.ID))
 				}
 			}
 		})
 	}
 }
 
-// pausing is a store whose first look for an open call waits.
+// pausing is a store whose first OpenCall waits.
 type pausing struct {
 	delivery.Store
 	once          sync.Once

@@ -60,7 +60,7 @@ func TestLatePolicy(t *testing.T) {
 		b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
 		b.publish(b.publisher(), input(p))
 		b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '1 hour'")
-		// Back by itself, not because a person asked.
+		// Resumed automatically, not by a person.
 		b.sql("update post_targets set error_class = 'auth', updated_at = updated_at - interval '1 minute'")
 		_, err := b.store.RedriveReconnected(t.Context(), p.ID)
 		b.must(err)
@@ -84,7 +84,7 @@ func TestLatePolicy(t *testing.T) {
 	})
 }
 
-// What becomes too late while it is being prepared is dropped as well.
+// Posts that become too late while they are prepared are dropped as well.
 func TestLatePolicy_CountsTheUpload(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	due, file := withLimit(time.Minute-time.Second, time.Minute), b.withMedia(b.upload(1))
@@ -96,8 +96,7 @@ func TestLatePolicy_CountsTheUpload(t *testing.T) {
 	}
 }
 
-// The timeline says once that a post is late, and once more after it got
-// another time.
+// The timeline says once that a post is late, and once more after its time changed.
 func TestLateness_IsRecordedOnce(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	n := &signaler{bench: b, identity: "one"}

@@ -9,8 +9,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// A post with tracked links is sent with the same short links at every attempt,
-// also when the network is asked whether it has the text already.
+// A post with tracked links is sent with the same short links in every attempt, and the
+// network is searched for the same text.
 func TestPublish_SameShortLinksInEveryAttempt(t *testing.T) {
 	t.Parallel()
 	const address = "https://news.example/flood?a=b"
@@ -35,7 +35,7 @@ func TestPublish_SameShortLinksInEveryAttempt(t *testing.T) {
 				}
 				links := p.Links(target)
 				if len(links) != 1 || !strings.Contains(posts[0].Text, links[0].Short) || strings.Contains(posts[0].Text, "news.example") {
-					t.Errorf("%q is out, with %+v", posts[0].Text, links)
+					t.Errorf("%q is published, with %+v", posts[0].Text, links)
 				}
 				l, found, err := b.store.LinkByCode(t.Context(), links[0].Code)
 				if b.must(err); !found || l.URL != address || *l.PostID != p.ID || *l.AccountID != target.AccountID {

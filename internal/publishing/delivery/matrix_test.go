@@ -14,17 +14,17 @@ import (
 	"dateline/platforms/fake"
 )
 
-// fate is how a publishing call is disturbed, and what has to come of it.
+// fate is a fault of a publishing call and the expected result.
 type fate struct {
 	name   string
-	faults []fake.Fault      // of the call that makes the segment, unless they name another path
-	refuse bool              // no connection when the segment is to be claimed
+	faults []fake.Fault      // of the call that publishes the segment, unless they name another path
+	refuse bool              // no connection when the segment is claimed
 	file   bool              // the segment has an attachment
 	status post.TargetStatus // of the target; empty: posted
 	class  string            // of its error
 	states []string          // of the segment's calls, in order
-	made   bool              // it lives although nobody knows
-	calls  int               // that the network answered with the segment; 0: one
+	made   bool              // it exists but is not found
+	calls  int               // number of times that the network responded with the segment; 0: one
 }
 
 const longerThanAllLooks = time.Minute
@@ -64,9 +64,8 @@ func fates() []fate {
 	}
 }
 
-// Every fault, at every place where it can hit: whatever answers are lost, each
-// segment lives once where the network gives any means to know, and a target
-// beside it does not notice.
+// Every fault at every possible call: whatever responses are lost, each segment exists
+// once if the network allows to find out, and other targets are not affected.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	for _, f := range fates() {
@@ -93,7 +92,7 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// befalls lets a segment of a post meet the fate, on the first account.
+// befalls applies the fault to a segment of a post on the first account.
 func (f fate) befalls(b *bench, segments, hit int, name string, accounts []account.Account) {
 	for _, fault := range f.faults {
 		fault.Account = name
@@ -146,7 +145,7 @@ func (f fate) befalls(b *bench, segments, hit int, name string, accounts []accou
 			want = max(f.calls, 1)
 		}
 		if there.Requests != want {
-			b.t.Errorf("%s: %d calls came for segment %d, want %d", name, there.Requests, i, want)
+			b.t.Errorf("%s: got %d calls for segment %d, want %d", name, there.Requests, i, want)
 		}
 	}
 	for i := range segments {

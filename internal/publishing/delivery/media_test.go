@@ -28,8 +28,8 @@ func TestPublish_MediaThatIsProcessed(t *testing.T) {
 	}
 }
 
-// What was uploaded is used again: by the next try, and by the next attempt of
-// an upload that failed half way.
+// Uploads are reused: by the next attempt to publish, and by the next attempt of an
+// upload that failed half way.
 func TestPublish_ReusesUploads(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]fake.Fault{
@@ -66,12 +66,12 @@ type awayStorage struct {
 
 func (s *awayStorage) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if s.fails--; s.fails >= 0 {
-		return nil, errors.New("the object storage does not answer")
+		return nil, errors.New("the object storage does not respond")
 	}
 	return s.Objects.Get(ctx, key)
 }
 
-// Our own storage being away delays a post and uses up none of its tries.
+// An unavailable object store delays a post and uses up none of its attempts.
 func TestPublish_WaitsForItsStorage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(b.withMedia(b.upload(1)))
@@ -81,7 +81,7 @@ func TestPublish_WaitsForItsStorage(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// A lost answer to a post with media is found by its media too.
+// After a lost response, a post with media is found by its media, too.
 func TestPublish_FindsLostPostWithMedia(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond
@@ -95,7 +95,7 @@ func TestPublish_FindsLostPostWithMedia(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
 }
 
-// What the network has dropped before it was posted is uploaded again.
+// Uploads that the network dropped before they were posted are repeated.
 func TestPublish_UploadsExpiredMediaAgain(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.fault(fake.Fault{Kind: fake.MediaTTL, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
@@ -104,8 +104,7 @@ func TestPublish_UploadsExpiredMediaAgain(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}})
 }
 
-// The processing of an upload that comes to nothing is tried again; one that
-// fails is final.
+// If the processing of an upload expires, it is repeated; if it fails, this is final.
 func TestPublish_MediaThatIsNotProcessed(t *testing.T) {
 	t.Parallel()
 	t.Run("Expired", func(t *testing.T) {
@@ -127,13 +126,13 @@ func TestPublish_MediaThatIsNotProcessed(t *testing.T) {
 	})
 }
 
-// Uploads that are gone after an unclear send may belong to the post that it
-// made after all, however late the network shows it: it is looked for.
+// Uploads that are gone after an ambiguous send may belong to a post that it created,
+// however late the network lists it: search before uploading again.
 func TestPublish_LooksBeforeItStagesAgain(t *testing.T) {
 	var ahead atomic.Int64
 	b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-	// The first send acts, its key is lost with the answer, and listings show
-	// the post only after the second.
+	// The first send succeeds, its key expires with the response lost, and listings
+	// show the post only after the second one.
 	b.fault(fake.Fault{Kind: fake.ActThenReset})
 	b.fault(fake.Fault{Kind: fake.Hide, For: 10 * time.Minute})
 	key := 0
@@ -152,7 +151,7 @@ func TestPublish_LooksBeforeItStagesAgain(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:reconciled_ok"}})
 }
 
-// hits reads how often a fault hit.
+// hits returns how often a fault was triggered.
 func (b *bench) hits(t *testing.T, kind fake.FaultKind) int {
 	t.Helper()
 	for _, f := range b.faults() {
@@ -181,7 +180,7 @@ func TestPublish_ReplyWaitsForItsParent(t *testing.T) {
 	if len(posts) != 2 || posts[0].ReplyTo != "" || posts[1].ReplyTo != posts[0].ID || b.read(reply.ID).Status != post.Posted {
 		t.Errorf("posts %+v", posts)
 	}
-	// Waiting is no event: the timeline stays readable.
+	// Waiting adds no events, so that the timeline stays readable.
 	if events := b.timeline(reply.ID); len(events) != 4 {
 		t.Errorf("timeline %v", events)
 	}

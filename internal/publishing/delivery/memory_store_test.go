@@ -17,11 +17,11 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// memoryStore keeps posts and their ledger in memory, by the same rules as
-// Postgres. Tests in virtual time (package synctest) need a store without I/O.
+// memoryStore stores posts and their ledger in memory, by the same rules as Postgres.
+// Tests in virtual time (package synctest) need a store without I/O.
 type memoryStore struct {
-	// before runs before each call, by the name of the method. An error of it is
-	// the call's; the call has no effect then.
+	// before runs before each call with the method's name. If it returns an error, the
+	// call returns it and has no effect.
 	before func(method string) error
 
 	mu      sync.Mutex

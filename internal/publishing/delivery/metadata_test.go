@@ -53,7 +53,7 @@ func sendsNoMetadata(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// received is a file as the network has it.
+// received is a file that the network got.
 func (b *bench) received(id string) []byte {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.fake.URL()+"/media/"+id, nil)
@@ -64,7 +64,7 @@ func (b *bench) received(id string) []byte {
 	content, err := io.ReadAll(response.Body)
 	b.must(err)
 	if response.StatusCode != http.StatusOK || len(content) == 0 {
-		b.t.Fatalf("the network answers %s with %d bytes, want the file", response.Status, len(content))
+		b.t.Fatalf("the network returned %s with %d bytes, want the file", response.Status, len(content))
 	}
 	return content
 }

@@ -14,8 +14,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// everyNetwork is a network with the number of the call (POST) that publishes
-// each segment of a thread of two, of which only Instagram's has a picture.
+// everyNetwork is a network with the number of the call (POST) that publishes each
+// segment of a thread of two. Only Instagram's segments have a picture.
 type everyNetwork struct {
 	network string
 	publish [2]int
@@ -27,7 +27,7 @@ func everyNetworks() []everyNetwork {
 		{network: "mastodon", publish: [2]int{1, 2}},
 		{network: "x", publish: [2]int{1, 2}},
 		{network: "facebook", publish: [2]int{1, 2}},
-		{network: "linkedin", publish: [2]int{1, 2}, blind: [2]bool{false, true}}, // a member: refusals name the post, nothing names a comment
+		{network: "linkedin", publish: [2]int{1, 2}, blind: [2]bool{false, true}}, // a member: refusals name the post, but nothing names a comment
 		{network: "instagram", publish: [2]int{2, 3}},
 		{network: "threads", publish: [2]int{2, 4}},
 		{network: "bluesky", publish: [2]int{1, 2}},
@@ -36,7 +36,7 @@ func everyNetworks() []everyNetwork {
 	}
 }
 
-// connectAnywhere makes an account at any network and connects it.
+// connectAnywhere creates an account at any network and connects it.
 func (b *bench) connectAnywhere(n everyNetwork, name string) account.Account {
 	b.t.Helper()
 	form := func(values map[string]secret.Text) account.Account {
@@ -60,12 +60,12 @@ func (b *bench) connectAnywhere(n everyNetwork, name string) account.Account {
 	}
 }
 
-// mishap is what happens to the one call that publishes a segment.
+// mishap is a fault of the one call that publishes a segment.
 type mishap struct {
 	name   string
 	faults []fake.Fault
 	found  bool // the post exists and is listed, so it is found
-	lags   bool // a listing shows it later than it is searched
+	lags   bool // listings show it after the searches
 }
 
 func mishaps() []mishap {
@@ -83,10 +83,10 @@ func mishaps() []mishap {
 	}
 }
 
-// TestEveryNetwork_NoDuplicates sends the first or the second part of a thread
-// into every fault, at every network, with idempotency keys honored and ignored,
-// and with the text listed unchanged and rewritten. Each part exists at most
-// once, and what cannot be found out is uncertain.
+// TestEveryNetwork_NoDuplicates sends the first or the second part of a thread into
+// every fault, at every network, with idempotency keys honored and ignored, and with
+// the text listed unchanged and rewritten. Each part exists at most once, and
+// unresolved ones are uncertain.
 func TestEveryNetwork_NoDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, m := range mishaps() {
@@ -98,7 +98,7 @@ func TestEveryNetwork_NoDuplicates(t *testing.T) {
 					options.Software = "gotosocial 0.20.1"
 				}
 				if ignored && m.lags {
-					options.Software = "homemade 0.1" // GoToSocial lists at once
+					options.Software = "homemade 0.1" // GoToSocial lists posts immediately
 				}
 				b := newBench(t, options)
 				b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond

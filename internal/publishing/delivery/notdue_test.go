@@ -12,8 +12,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// Handed out before its time, a target goes back to Temporal until then, without
-// anything being read, sent or logged.
+// A target that is dispatched before its time is deferred until then by Temporal,
+// without reading, sending or logging anything.
 func TestPublish_TooEarlyIsDeferred(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	unknown := delivery.TargetInput{PostID: uuid.New(), TargetID: uuid.New(), Revision: 1, NotBefore: time.Now().Add(time.Hour)}
@@ -23,11 +23,11 @@ func TestPublish_TooEarlyIsDeferred(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	if left := failure.Delay; left > time.Hour || left < time.Hour-time.Minute {
-		t.Errorf("it comes again after %s", left)
+		t.Errorf("the next attempt is in %s", left)
 	}
 	b.wantDiscreet()
 
-	// What is nearly due stays, and so does what comes late.
+	// Targets that are nearly due are not deferred, nor are late ones.
 	for _, ahead := range []time.Duration{400 * time.Millisecond, -time.Minute} {
 		p := b.schedule(nil)
 		in := input(p)
@@ -38,7 +38,7 @@ func TestPublish_TooEarlyIsDeferred(t *testing.T) {
 	}
 }
 
-// Only what waits for its time, and goes to one account, waits with its activity.
+// Only scheduled posts with a single account wait with their activity.
 func TestReadPost_DefersSingleTargets(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	second := b.connect("second")

@@ -17,8 +17,8 @@ type networkOption struct {
 	media         bool
 }
 
-// networkOptions are options of a post on each network, and the name and value
-// under which its fake received one of them.
+// networkOptions are options of a post on each network, with the name and value that
+// its fake received.
 func networkOptions() map[string]networkOption {
 	return map[string]networkOption{
 		"mastodon":  {options: `{"visibility":"unlisted","content_warning":"Bão"}`, name: "spoiler_text", value: "Bão"},
@@ -33,15 +33,15 @@ func networkOptions() map[string]networkOption {
 	}
 }
 
-// On every network, a post with options whose response is lost is there once, with
-// its options; where nothing can tell, a person decides.
+// On every network, a post with options whose response is lost exists once, with its
+// options. Where this cannot be found out, it is uncertain.
 func TestOptions_EveryNetworkKeepsThemWhenAResponseIsLost(t *testing.T) {
 	rows := networkOptions()
 	for _, n := range everyNetworks() {
 		t.Run(n.network, func(t *testing.T) {
 			row, ok := rows[n.network]
 			if !ok {
-				t.Fatalf("no options of %s are tested", n.network)
+				t.Fatalf("add options of %s to networkOptions", n.network)
 			}
 			b := newBench(t, fake.Options{})
 			b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond

@@ -12,13 +12,13 @@ import (
 	"dateline/platforms/fake"
 )
 
-// withOptions asks the networks of a post for something.
+// withOptions sets options of a post for its networks.
 func withOptions(options post.Options) func(*post.Post) {
 	return func(p *post.Post) { p.Options = options }
 }
 
-// The options reach the network with each segment of a thread that they apply to,
-// and once only if a response is lost.
+// The options reach the network with each segment of a thread that they apply to, and
+// only once if a response is lost.
 func TestOptions_ReachTheNetworkOnceWhenAResponseIsLost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	desk := b.connect("desk")
@@ -42,7 +42,7 @@ func TestOptions_ReachTheNetworkOnceWhenAResponseIsLost(t *testing.T) {
 	}
 }
 
-// Two contents that differ in an option only are different operations.
+// Two contents that differ only in an option are different operations.
 func TestOptions_ArePartOfTheFingerprint(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	keys := map[string]bool{}
@@ -60,8 +60,8 @@ func TestOptions_ArePartOfTheFingerprint(t *testing.T) {
 	}
 }
 
-// An archive or a newer version may hold options that this version does not know:
-// such a post fails with the reason instead of going out without them.
+// A workspace archive or a newer version may have options that this version does not
+// know: such a post fails with the reason instead of being published without them.
 func TestOptions_UnknownOnesAreNotDropped(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	desk := b.connect("desk")
@@ -71,7 +71,7 @@ func TestOptions_UnknownOnesAreNotDropped(t *testing.T) {
 	}
 }
 
-// commented asks for a first comment on Facebook.
+// commented adds a first comment on Facebook.
 func commented(p *post.Post) {
 	p.Options = post.Options{"facebook": json.RawMessage(`{"first_comment":{"content":"Nguồn: VN News"}}`)}
 }
@@ -91,7 +91,7 @@ func TestFirstComment_IsMadeOnceWhenItsResponseIsLost(t *testing.T) {
 	b.prove(p.ID, page, post.TargetPosted, 2)
 }
 
-// A comment that Facebook refuses does not make a failed post of one that is out.
+// A refused comment does not make a published post fail.
 func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	page := b.connectAt("facebook", "page")
@@ -111,7 +111,7 @@ func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
 	}
 }
 
-// A part of a thread that is to follow later waits at Temporal, and is sent once.
+// A part of a thread that follows later waits at Temporal, and is sent once.
 func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	desk := b.connect("desk")
@@ -120,7 +120,7 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 		p.Thread[0].AfterMinutes = 30
 	}, desk.ID)
 	publisher := b.publisher()
-	for range 2 { // also when it is tried again too early
+	for range 2 { // also if it is retried too early
 		_, err := b.once(publisher, input(p))
 		var again *delivery.RetryError
 		if !errors.As(err, &again) || again.Kind != delivery.RetryWaiting || again.Delay < 29*time.Minute || again.Delay > 31*time.Minute {
@@ -130,7 +130,7 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 	if n := len(b.living(desk)); n != 1 {
 		t.Fatalf("got %d posts before the time of the second, want 1", n)
 	}
-	// Meanwhile it is neither late nor without a workflow.
+	// Meanwhile it counts neither as late nor as unattended.
 	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
 	late, err := b.store.MarkLate(t.Context(), time.Minute, 10)
 	b.must(err)

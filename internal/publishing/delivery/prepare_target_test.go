@@ -24,7 +24,7 @@ func (b *bench) prepareBy(p *delivery.Deps, in delivery.TargetInput) error {
 	return delivery.New(*p).Prepare(b.t.Context(), delivery.Attempt{Number: 1}, in)
 }
 
-// countUploads gives a count of all that is uploaded from now on.
+// countUploads returns a function that returns the uploads since then.
 func (b *bench) countUploads() func() int {
 	at := len(b.faults())
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: uploadPath, Count: -1}))
@@ -53,7 +53,7 @@ func TestPrepare_UploadsOnce(t *testing.T) {
 		t.Errorf("%d uploads, want 3 and 2", n)
 	}
 	if n := lastEvent(t, b, p, post.EventPrepared)["attachments"]; n != 2.0 {
-		t.Errorf("the timeline says %v attachments", n)
+		t.Errorf("the timeline has %v attachments", n)
 	}
 	if now := b.read(p.ID); now.Status != post.Scheduled || len(b.published()) != 0 {
 		t.Errorf("preparing published: %s", now.Status)
@@ -94,7 +94,7 @@ func TestPrepare_EditDiscardsIt(t *testing.T) {
 				t.Errorf("stored uploads %s", b.read(p.ID).PlatformMedia)
 			}
 			uploads := b.countUploads()
-			// What was under way for the older content keeps nothing of it.
+			// Unfinished uploads of the older content are not stored.
 			b.must(b.prepare(input(p)))
 			b.must(b.prepare(input(changed)))
 			if n := uploads(); n != row.uploads {
@@ -113,7 +113,7 @@ func TestPrepare_ReportsProblems(t *testing.T) {
 	b.must(b.prepare(input(p)))
 	found := lastEvent(t, b, p, post.EventProblem)
 	if message, _ := found["message"].(string); found["code"] != "too_long" || !strings.HasPrefix(message, "Segment 2 of 2: ") {
-		t.Errorf("the timeline says %v", found)
+		t.Errorf("the timeline has %v", found)
 	}
 	if now := b.read(p.ID); now.Status != post.Scheduled || now.Targets[0].ErrorClass != "" {
 		t.Errorf("the post is %+v", now)
@@ -122,7 +122,7 @@ func TestPrepare_ReportsProblems(t *testing.T) {
 	lastEvent(t, b, p, post.EventPrepared)
 }
 
-// An upload that fails is tried again, without those that did not.
+// An upload that fails is repeated, without those that succeeded.
 func TestPrepare_Resumes(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	file := b.withMedia(b.upload(1), b.upload(2))
@@ -130,7 +130,7 @@ func TestPrepare_Resumes(t *testing.T) {
 	uploads := b.countUploads()
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: uploadPath, Nth: 2}))
 	if err := b.prepare(input(p)); err == nil || strings.Contains(err.Error(), text) {
-		t.Errorf("an upload that failed gave %v", err)
+		t.Errorf("a failed upload: got %v", err)
 	}
 	b.must(b.prepare(input(p)))
 	if n := uploads(); n != 3 {
@@ -139,7 +139,7 @@ func TestPrepare_Resumes(t *testing.T) {
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.TokenExpired, Method: http.MethodPost, Path: uploadPath}))
 	b.must(b.prepare(input(b.change(p, scheduling.Edit{Attachments: &[]string{p.AttachmentIDs[0].String()}}))))
 	if found := lastEvent(t, b, p, post.EventProblem); found["class"] != "auth" {
-		t.Errorf("the timeline says %v", found)
+		t.Errorf("the timeline has %v", found)
 	}
 }
 
@@ -151,7 +151,7 @@ func idsOfMedia(items ...media.Item) []uuid.UUID {
 	return ids
 }
 
-// Uploads that expire before the post's time are uploaded again.
+// Uploads that expire before the post's time are repeated.
 func TestPrepare_ExpiredUploadsAreRenewed(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]time.Duration{"Expired": -time.Hour, "BeforeItsTime": 3 * time.Minute} {
@@ -169,7 +169,7 @@ func TestPrepare_ExpiredUploadsAreRenewed(t *testing.T) {
 			}
 			b.must(b.prepare(input(p)))
 			if n := uploads(); n != 2 {
-				t.Errorf("%d uploads, the new one being good", n)
+				t.Errorf("%d uploads, although the new one is valid", n)
 			}
 			now, err := b.scheduler.PublishNow(t.Context(), b.guard(p))
 			b.must(err)

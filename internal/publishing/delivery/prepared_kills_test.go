@@ -17,7 +17,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// forgetful is a mortal that dies when it is to note what was prepared.
+// forgetful is a mortal that dies when it stores what was prepared.
 type forgetful struct {
 	*mortal
 	keeps int // before it dies
@@ -30,8 +30,8 @@ func (f *forgetful) SetPlatformMedia(ctx context.Context, id uuid.UUID, revision
 	return f.Store.SetPlatformMedia(ctx, id, revision, account, handles)
 }
 
-// A worker is killed between any two steps of what is made in advance and its
-// publishing; the next one ends the thread, each part once.
+// A worker is killed between any two steps of preparing and publishing. The next one
+// completes the thread, with each part once.
 func TestPrepare_KilledBeforePublishing(t *testing.T) {
 	t.Parallel()
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
@@ -60,14 +60,14 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 					}
 					dying := b.publisher()
 					dying.Store = doomed
-					// Killed, it sends nothing more.
+					// A dead process sends nothing.
 					dying.Networks = b.tamper(n.network, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
 						if err := doomed.at(nil, 0); err != nil {
 							return network.Receipt{}, err
 						}
 						return to.Publish(ctx, as, s)
 					})
-					_, _ = b.once(dying, inputOn(p, a)) // whether it got to where it dies differs by network
+					_, _ = b.once(dying, inputOn(p, a)) // whether it reaches the step depends on the network
 					b.publish(b.publisher(), inputOn(p, a))
 					if target := b.proveOnce(p, a, n.network+"killed"); target.Status != post.TargetPosted {
 						t.Errorf("%s: %s %s %q", n.network, target.Status, target.ErrorClass, target.ErrorMessage)
@@ -80,8 +80,8 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 	}
 }
 
-// Containers expire after a day. One that has not been sent is created again; after a
-// send that is unclear nothing takes its place, and a person decides.
+// Containers expire after a day. One that has not been sent is created again. After an
+// ambiguous send nothing replaces it, and a person decides.
 func TestPrepare_ExpiredContainers(t *testing.T) {
 	t.Parallel()
 	for _, networkName := range []string{"instagram", "threads"} {
@@ -114,11 +114,11 @@ func TestPrepare_ExpiredContainers(t *testing.T) {
 	}
 }
 
-// What a network says of its limits while a post is prepared counts for the next.
+// Limits that the network reports while a post is prepared apply to the next one.
 func TestPrepare_LearnsLimits(t *testing.T) {
 	b := newBench(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 7, Per: 24 * time.Hour}}}})
 	a := b.connectAt("instagram", "desk")
-	b.publish(b.publisher(), inputOn(b.illustrated(1, a), a)) // of which the limits below know nothing
+	b.publish(b.publisher(), inputOn(b.illustrated(1, a), a)) // not in the limits below
 	p := b.illustrated(1, a)
 	publisher, _ := b.within(nil)
 	b.must(b.prepareBy(publisher, inputOn(p, a)))
@@ -131,6 +131,6 @@ func TestPrepare_LearnsLimits(t *testing.T) {
 	b.must(err)
 	at := slices.IndexFunc(buckets, func(k ratelimit.Bucket) bool { return k.Name == "posts" })
 	if at < 0 || buckets[at].Limit != 7 || buckets[at].Available(time.Now()) != 6 {
-		t.Errorf("known is %+v, want 6 of 7 posts left", buckets)
+		t.Errorf("got the limits %+v, want 6 of 7 posts left", buckets)
 	}
 }

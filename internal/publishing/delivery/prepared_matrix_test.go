@@ -20,13 +20,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// inAdvance is a network at which something is made before a post's time, with
-// the order of the calls (POST) that a thread of two, with a picture in the
-// first, takes: 0 is no call.
+// inAdvance is a network that prepares posts before their time, with the order of the
+// calls (POST) for a thread of two with a picture in the first: 0 is no call.
 type inAdvance struct {
 	network         string
 	create, publish [2]int // by segment
-	// late says of which segments the network itself knows that two sends are one.
+	// late lists the segments of which the network detects duplicates.
 	late [2]bool
 }
 
@@ -34,12 +33,12 @@ func inAdvances() []inAdvance {
 	return []inAdvance{
 		{network: "instagram", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}}, // replies are comments
 		{network: "threads", create: [2]int{1, 3}, publish: [2]int{2, 4}, late: [2]bool{true, true}},
-		{network: "facebook", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}}, // known by the photo
+		{network: "facebook", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}}, // identified by the photo
 		{network: "bluesky", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
 	}
 }
 
-// connectAt makes an account at a network of the sandbox and connects it.
+// connectAt creates an account at a network of the sandbox and connects it.
 func (b *bench) connectAt(networkName, name string) account.Account {
 	b.t.Helper()
 	made := fake.Account{Network: networkName, Name: name}
@@ -65,7 +64,7 @@ func (b *bench) connectAt(networkName, name string) account.Account {
 	return here
 }
 
-// photo is a picture that every network takes.
+// photo is a picture that every network accepts.
 func (b *bench) photo() media.Item {
 	b.t.Helper()
 	var raw bytes.Buffer
@@ -82,8 +81,8 @@ func (b *bench) illustrated(n int, accounts ...account.Account) post.Post {
 	return b.schedule(func(p *post.Post) { write(p); file(p) }, idsOf(accounts)...)
 }
 
-// proveOnce checks that nothing of a post lives twice on an account, and that
-// what is recorded is what lives. It gives the target.
+// proveOnce checks that nothing of a post exists twice on an account, and that the
+// records match what exists. It returns the target.
 func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Target {
 	b.t.Helper()
 	now := b.read(p.ID)
@@ -100,11 +99,11 @@ func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Targ
 		})
 		switch {
 		case len(live) > 1:
-			b.t.Errorf("%s: segment %d lives %d times: %+v", name, i, len(live), live)
+			b.t.Errorf("%s: segment %d exists %d times: %+v", name, i, len(live), live)
 		case i < len(known) && (len(live) != 1 || live[0].ID != known[i].RemoteID):
-			b.t.Errorf("%s: segment %d is known as %q, and lives as %+v", name, i, known[i].RemoteID, live)
+			b.t.Errorf("%s: segment %d is recorded as %q and exists as %+v", name, i, known[i].RemoteID, live)
 		case i >= len(known) && len(live) == 1 && target.Status != post.TargetUncertain:
-			b.t.Errorf("%s: %s, although segment %d lives", name, target.Status, i)
+			b.t.Errorf("%s: %s, although segment %d exists", name, target.Status, i)
 		}
 	}
 	if target.Status == post.TargetPosted && len(known) != len(now.Segments(target)) {
@@ -113,14 +112,14 @@ func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Targ
 	return target
 }
 
-// trouble is what happens to one call of those that make or publish a post.
+// trouble is a fault of one call that prepares or publishes a post.
 type trouble struct {
 	name   string
 	faults []fake.Fault
-	ahead  bool // it hits what is made in advance
-	open   bool // nobody can say how it ends; else the post is out
-	known  bool // only where the network itself knows that two sends are one
-	absent bool // nothing was made: a comment, whose absence proves nothing, is then uncertain
+	ahead  bool // applies to preparation
+	open   bool // the outcome may be uncertain; otherwise the post is published
+	known  bool // only where the network itself detects duplicates
+	absent bool // nothing was created: a comment, whose absence proves nothing, is then uncertain
 }
 
 func troubles() []trouble {
@@ -149,8 +148,8 @@ func troubles() []trouble {
 	return list
 }
 
-// Every fault of every call at networks where a post is made ahead of its time:
-// of a single post, of both parts of a thread, and beside an untroubled account.
+// Every fault of every call at networks that prepare posts: of a single post, of both
+// parts of a thread, and beside a target without faults.
 func TestFaultMatrix_Prepared(t *testing.T) {
 	t.Parallel()
 	for _, f := range troubles() {
@@ -204,7 +203,7 @@ func TestFaultMatrix_Prepared(t *testing.T) {
 	}
 }
 
-// advancing is a network of which one call is changed, and which prepares.
+// advancing is a network that prepares, with one changed call.
 type advancing struct {
 	changedNetwork
 	network.Preparer
@@ -223,9 +222,9 @@ func (b *bench) tamper(name string, publish func(network.Network, context.Contex
 	return changed
 }
 
-// The network answers nothing, and acts long after: while it is looked for the
-// post, while the post is sent again, and after that. What was prepared for the
-// first send is what the second names, although it ends soon.
+// The network does not respond and acts much later: during the search, during the next
+// send, or after it. The second send uses what was prepared for the first one, although
+// it expires soon.
 func TestPrepare_LatePublish(t *testing.T) {
 	t.Parallel()
 	for when, delay := range map[string]time.Duration{"WhileLooking": 100 * time.Millisecond, "AsItIsSentAgain": 400 * time.Millisecond, "AfterAll": 1500 * time.Millisecond} {
@@ -269,7 +268,7 @@ func TestPrepare_LatePublish(t *testing.T) {
 	}
 }
 
-// endSoon makes all that a post has at networks end within half a minute.
+// endSoon makes all prepared objects of a post expire within half a minute.
 func (b *bench) endSoon(p post.Post) {
 	b.sql(`update scheduled_posts set platform_media_ids =
 		regexp_replace(platform_media_ids::text, '"expires_at": "[^"]*"', '"expires_at": "' || $2 || '"', 'g')::jsonb where post_id = $1`,

@@ -31,7 +31,7 @@ func (b *bench) network() network.Network {
 	return n
 }
 
-// The worker dies between send and record.
+// The worker dies after sending and before recording.
 func TestPublish_WorkerDies(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = time.Second
@@ -46,7 +46,7 @@ func TestPublish_WorkerDies(t *testing.T) {
 		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
 }
 
-// The worker dies between claim and send.
+// The worker dies after claiming and before sending.
 func TestPublish_WorkerDiesBeforeSending(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = time.Second
@@ -78,8 +78,8 @@ func TestPublish_ByManyWorkersAtOnce(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// A worker is frozen right after its claim; another one takes over and
-// publishes; then the first wakes.
+// A worker freezes right after its claim. Another one takes over and publishes; then
+// the first resumes.
 func TestPublish_FrozenWorkerWakes(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond
@@ -96,8 +96,8 @@ func TestPublish_FrozenWorkerWakes(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
 }
 
-// A worker gets everything ready and is frozen before its claim; meanwhile
-// another one sends, and dies before the answer.
+// A worker freezes before its claim; meanwhile another one sends and dies before the
+// response.
 func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
 	t.Parallel()
 	for name, hook := range map[string]func(s *troubled, f func()){
@@ -122,8 +122,8 @@ func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
 	}
 }
 
-// A worker that cannot reach the database any more loses its claim during a
-// slow call: what comes of the call is recorded once, by the other.
+// A worker that loses the database loses its claim during a slow call. The other worker
+// records the call's result once.
 func TestPublish_LosesItsClaimDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
@@ -147,7 +147,7 @@ func TestPublish_LosesItsClaimDuringTheCall(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
 }
 
-// The same, and the answer is lost too: the ledger keeps what the other found.
+// The same, and the response is lost too: the ledger keeps what the other worker found.
 func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
@@ -172,7 +172,7 @@ func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
 }
 
-// Temporal may lose sight of a worker, or tell it to stop, in the middle of a
+// Temporal may lose contact with a worker, or cancel the activity, in the middle of a
 // call: the call continues and its response is recorded.
 func TestPublish_CanceledDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
@@ -189,7 +189,7 @@ func TestPublish_CanceledDuringTheCall(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// Canceled while it waits for the time, it sends nothing.
+// An activity that is canceled while it waits for the time sends nothing.
 func TestPublish_CanceledWhileWaiting(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Minute).UTC() })
@@ -201,8 +201,8 @@ func TestPublish_CanceledWhileWaiting(t *testing.T) {
 	b.check(p, want{status: post.TargetScheduled, ledger: []string{}, timeline: []string{"created"}})
 }
 
-// Told to stop between its claim and the time, it still sends: a claim without a
-// call would have to be looked for at the network, and the post would be late.
+// If it is canceled between its claim and the time, it still sends: a claim without a
+// call would require a search at the network, and the post would be late.
 func TestPublish_CanceledAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(300 * time.Millisecond).UTC() })
@@ -216,7 +216,7 @@ func TestPublish_CanceledAfterTheClaim(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// The claim outlives its lease for as long as its holder works.
+// The claim is renewed while its holder works.
 func TestPublish_KeepsItsClaimDuringASlowCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 600 * time.Millisecond
@@ -230,7 +230,7 @@ func TestPublish_KeepsItsClaimDuringASlowCall(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// The post changes after everything is ready and before the claim.
+// The post changes after preparation and before the claim.
 func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 	t.Parallel()
 	changed := "Tide tables, corrected"
@@ -253,7 +253,7 @@ func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 			if err != nil || !result.Stale || len(b.published()) != 0 || len(b.ledger(p.Targets[0].ID)) != 0 {
 				t.Errorf("result %+v, error %v, %d posts, ledger %v", result, err, len(b.published()), b.ledger(p.Targets[0].ID))
 			}
-			// What the workflow decided on is gone for good.
+			// The revision that the workflow decided on is outdated.
 			if result, err := b.once(b.publisher(), input(p)); err != nil || !result.Stale {
 				t.Errorf("result %+v, error %v", result, err)
 			}
@@ -261,14 +261,14 @@ func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 	}
 }
 
-// From the claim on it is too late, and the one who asks is told so.
+// After the claim it is too late, and the request is refused with this reason.
 func TestPublish_ChangedAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	publisher := b.publisher()
 	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
 		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil || !strings.Contains(err.Error(), "being published") {
-			t.Errorf("canceling gave %v", err)
+			t.Errorf("canceling: got %v", err)
 		}
 	}}
 	b.publish(publisher, input(p))
@@ -295,8 +295,8 @@ func (b *bench) guard(p post.Post) post.Guard {
 	return post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: b.who.Actor()}
 }
 
-// On a network whose clock is ahead, a post of the same words that we made some
-// minutes ago looks like the one that was lost.
+// On a network whose clock is ahead, an earlier post of ours with the same text looks
+// like the lost one.
 func TestReconcile_OlderPostIsNotTheLostOne(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}))

@@ -61,8 +61,8 @@ func TestReconciler_AbsentLastAttemptFails(t *testing.T) {
 	})
 }
 
-// An earlier revision's send may have made the post that the network refuses to
-// publish again: a new time changes nothing about that.
+// A send of an earlier revision may have created the post that the network refuses as a
+// duplicate; a new time does not change that.
 func TestReconciler_DuplicateOfAnEarlierRevision(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -81,7 +81,7 @@ func TestReconciler_DuplicateOfAnEarlierRevision(t *testing.T) {
 		_, _ = v.once(p)
 		for _, c := range v.store.calls {
 			if c.State == post.CallSending {
-				c.State = post.CallFailed // as an edit finds it settled
+				c.State = post.CallFailed // as if settled when an edit reads it
 			}
 		}
 		p.Targets[0].ClaimedUntil = nil
@@ -91,7 +91,7 @@ func TestReconciler_DuplicateOfAnEarlierRevision(t *testing.T) {
 	})
 }
 
-// What refuses to prepare a post has not seen a send.
+// Refusing to prepare a post proves nothing about a send.
 func TestReconciler_DuplicateWithoutASendFails(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -103,7 +103,7 @@ func TestReconciler_DuplicateWithoutASendFails(t *testing.T) {
 	})
 }
 
-// While the database fails, a refusal is not taken for anything.
+// While the database fails, a refusal has no consequences.
 func TestReconciler_DuplicateNeedsTheLedger(t *testing.T) {
 	for _, method := range []string{"UnresolvedSince", "ClaimedRemoteIDs", "AddEvent"} {
 		t.Run(method, func(t *testing.T) {
@@ -130,8 +130,8 @@ func TestReconciler_DuplicateNeedsTheLedger(t *testing.T) {
 	}
 }
 
-// When the search is over its claim is no longer renewed: the next send of the
-// same attempt needs a new one.
+// After the search its claim is no longer renewed: the next send of the same attempt
+// needs a new one.
 func TestReconciler_StopsRenewingAfterTheSearch(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)
@@ -150,8 +150,8 @@ func TestReconciler_StopsRenewingAfterTheSearch(t *testing.T) {
 	})
 }
 
-// A keyed network is sent the same again as soon as it has settled, but never
-// before the first search.
+// A network with idempotency keys gets the same request again as soon as it has
+// settled, but never before the first search.
 func TestReconciler_KeyedSendFollowsTheNextSearch(t *testing.T) {
 	t.Run("LateLoss", func(t *testing.T) {
 		inVirtualTime(t, func(v *virtual) {
@@ -180,7 +180,7 @@ func TestReconciler_KeyedSendFollowsTheNextSearch(t *testing.T) {
 	})
 }
 
-// A call that a dead worker made is compared with the same others as any.
+// A call of a dead worker is compared with similar calls like any other.
 func TestReconciler_InterruptedCallHasTwins(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -201,18 +201,17 @@ func TestReconciler_InterruptedCallHasTwins(t *testing.T) {
 		if got := v.network.searched[0].window.Pending; got != 2 {
 			t.Errorf("got %d pending calls, want both", got)
 		}
-		// The claim of the dead worker ran out after 15 s.
+		// The claim of the dead worker expired after 15 s.
 		if at := v.since(v.network.searched[0].at); at < 16*time.Second || at > 20*time.Second {
 			t.Errorf("searched after %s, want shortly after the claim ended", at)
 		}
 		if got := v.store.lastEvent(post.EventAmbiguous); got["code"] != "interrupted" {
-			t.Errorf("the timeline says %v, want interrupted", got)
+			t.Errorf("the timeline has %v, want interrupted", got)
 		}
 	})
 }
 
-// Posts of ours that are older than a day and the clocks' difference cannot be
-// mistaken for the lost one.
+// Our posts that are older than a day plus the clocks' offset cannot be the lost one.
 func TestReconciler_KnowsRecentPosts(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		const bound = 24*time.Hour + 2*time.Minute
@@ -227,8 +226,8 @@ func TestReconciler_KnowsRecentPosts(t *testing.T) {
 	})
 }
 
-// One of two twins differs in what a listing does not show: none is assigned,
-// whatever the other is.
+// One of two twins differs in something that a listing does not show: neither is
+// assigned.
 func TestReconciler_OneDifferentTwinIsEnough(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -246,7 +245,7 @@ func TestReconciler_OneDifferentTwinIsEnough(t *testing.T) {
 	})
 }
 
-// A twin whose response is lost, too, does not keep a post from being assigned.
+// A twin whose response is also lost does not prevent assigning a post.
 func TestReconciler_AmbiguousTwinIsNoObstacle(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -263,8 +262,8 @@ func TestReconciler_AmbiguousTwinIsNoObstacle(t *testing.T) {
 	})
 }
 
-// An attempt waits for another one's claim in the same process for two leases,
-// then its caller waits.
+// An attempt waits for another one's claim in the same process for two leases, then its
+// caller waits.
 func TestPublish_WaitsForAnotherClaim(t *testing.T) {
 	for name, row := range map[string]struct {
 		held  time.Duration
@@ -295,8 +294,7 @@ func TestPublish_WaitsForAnotherClaim(t *testing.T) {
 	}
 }
 
-// wrongClock is a database's clock that differs from the host's until it is
-// corrected.
+// wrongClock is a database clock with an offset to the host's until it is corrected.
 type wrongClock struct {
 	at  time.Time
 	off time.Duration
@@ -311,7 +309,7 @@ func (c wrongClock) Now() time.Time {
 
 func (c wrongClock) FromHost(t time.Time) time.Time { return t }
 
-// A clock that is corrected while a post waits moves its time.
+// When a clock is corrected, the time of a waiting post moves.
 func TestPublish_FollowsACorrectedClock(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.clock = wrongClock{v.now.Add(3 * time.Second), -10 * time.Second}

@@ -45,7 +45,7 @@ func TestReconciler_FoundPostIsNotSentAgain(t *testing.T) {
 			t.Errorf("got timeline %v", got)
 		}
 		if got := v.store.lastEvent(post.EventReconciled); got["found"] != true || got["evidence"] != "Listed." {
-			t.Errorf("the timeline says %v, want that the post was found", got)
+			t.Errorf("the timeline has %v, want that the post was found", got)
 		}
 	})
 }
@@ -64,10 +64,10 @@ func TestReconciler_AbsentPostIsSentOnceMore(t *testing.T) {
 				t.Errorf("got %d attempts and pauses %v, want 2 in one process", got.Attempts, v.pauses)
 			}
 			if said := v.store.lastEvent(post.EventRetrying); said["code"] != "absent" {
-				t.Errorf("the timeline says %v", said)
+				t.Errorf("the timeline has %v", said)
 			}
 			if got := v.store.lastEvent(post.EventReconciled); got["found"] != false {
-				t.Errorf("the timeline says %v, want that it was not found", got)
+				t.Errorf("the timeline has %v, want that it was not found", got)
 			}
 		})
 	})
@@ -87,7 +87,7 @@ func TestReconciler_AbsentPostIsSentOnceMore(t *testing.T) {
 			v.wantSearched(looks...)
 		})
 	})
-	// Only the last search counts: listings lag.
+	// Only the last search counts, because listings lag.
 	t.Run("InconclusiveAtTheEnd", func(t *testing.T) {
 		inVirtualTime(t, func(v *virtual) {
 			v.network.publish = losing(1)
@@ -100,10 +100,10 @@ func TestReconciler_AbsentPostIsSentOnceMore(t *testing.T) {
 	})
 }
 
-// A network that knows keys is sent the same again 20 s after the call, if it
-// still knows the key then.
+// A network with idempotency keys gets the same request again 20 s after the call if it
+// still remembers the key then.
 func TestReconciler_KeyedPostIsSentAgain(t *testing.T) {
-	const margin = 600 // seconds before the end of a key's life in which it is not relied on
+	const margin = 600 // seconds before a key's expiry in which it is not relied on
 	parentID := uuid.New()
 	reply := func(p *post.Post) { p.ThreadParentID = &parentID }
 	for name, row := range map[string]struct {
@@ -145,14 +145,14 @@ func TestReconciler_KeyedPostIsSentAgain(t *testing.T) {
 					want = "not_shown"
 				}
 				if said := v.store.lastEvent(post.EventRetrying); said["code"] != want {
-					t.Errorf("the timeline says %v, want %s", said, want)
+					t.Errorf("the timeline has %v, want %s", said, want)
 				}
 			})
 		})
 	}
 }
 
-// A later segment of a thread is a reply, which some networks do not know by a key.
+// A later segment of a thread is a reply, for which some networks ignore the key.
 func TestReconciler_SegmentIsNoKeyedPost(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.limits = network.Limits{IdempotencyWindow: 3600, IdempotentPostsOnly: true}
@@ -167,8 +167,8 @@ func TestReconciler_SegmentIsNoKeyedPost(t *testing.T) {
 	})
 }
 
-// A network that still knew the key would have named the post before it found
-// that the uploads are gone: the key has ended.
+// A network that still remembered the key would have returned the post before it found
+// that the uploads are gone: the key has expired.
 func TestReconciler_ExpiredUploadsEndTheKey(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.limits.IdempotencyWindow = 3600
@@ -187,7 +187,7 @@ func TestReconciler_ExpiredUploadsEndTheKey(t *testing.T) {
 	})
 }
 
-// A network that does not respond to searches is searched for 15 minutes.
+// A network that does not respond is searched for 15 minutes.
 func TestReconciler_UnreachableNetworkIsSearchedLonger(t *testing.T) {
 	failing := func(class network.Class, until int) func(int, network.Window) (network.Finding, error) {
 		return func(n int, _ network.Window) (network.Finding, error) {
@@ -225,7 +225,7 @@ func TestReconciler_UnreachableNetworkIsSearchedLonger(t *testing.T) {
 	}
 }
 
-// A network that is away for the key's whole life is no reason to send again
+// A network that is down for the key's whole lifetime is no reason to send again
 // without the key.
 func TestReconciler_UnreachableKeyedNetwork(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
@@ -239,7 +239,7 @@ func TestReconciler_UnreachableKeyedNetwork(t *testing.T) {
 	})
 }
 
-// The network refuses a second copy. Which post it means decides.
+// The network refuses a duplicate. The post that it names decides.
 func TestReconciler_Duplicate(t *testing.T) {
 	created := func(v *virtual, at time.Duration) *network.Receipt {
 		r := receipt("42")
@@ -282,7 +282,7 @@ func TestReconciler_Duplicate(t *testing.T) {
 					t.Errorf("got post %q sent at %s, want 42 of the first send", got.RemoteID, v.since(*got.SentAt))
 				}
 				if said := v.store.lastEvent(post.EventReconciled); row.status == post.TargetPosted && said["found"] != true {
-					t.Errorf("the timeline says %v, want that the post was found", said)
+					t.Errorf("the timeline has %v, want that the post was found", said)
 				}
 				if row.status == post.TargetFailed && got.ErrorClass != string(network.Duplicate) {
 					t.Errorf("got class %q, want duplicate", got.ErrorClass)
@@ -292,8 +292,8 @@ func TestReconciler_Duplicate(t *testing.T) {
 	}
 }
 
-// A post that another operation made long ago and that the network names is not
-// mistaken for this one; ids older than a day before the send do not matter.
+// If the network names a post that another operation created long ago, it is not
+// mistaken for this one; ids from more than a day before the send are ignored.
 func TestReconciler_DuplicateNamesAnOldPost(t *testing.T) {
 	for age, want := range map[time.Duration]post.TargetStatus{24*time.Hour - time.Minute: post.TargetFailed, 25 * time.Hour: post.TargetPosted} {
 		t.Run(age.String(), func(t *testing.T) {
@@ -326,7 +326,7 @@ func (v *virtual) twin(change func(c *storedCall)) func(p *post.Post) *storedCal
 	}
 }
 
-// What else is unresolved on the account bounds what a search may conclude.
+// Other unresolved sends on the account limit what a search may conclude.
 func TestReconciler_WindowCountsTwins(t *testing.T) {
 	var low, high uuid.UUID
 	for i := range high {
@@ -334,7 +334,7 @@ func TestReconciler_WindowCountsTwins(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		change func(c *storedCall)
-		window int // seconds that the network knows keys
+		window int // seconds that the network remembers keys
 		want   network.Window
 	}{
 		"None":         {nil, 0, network.Window{Pending: 1}},
@@ -377,11 +377,12 @@ func TestReconciler_WindowCountsTwins(t *testing.T) {
 	}
 }
 
-// A finding is not relied on while something else may explain it.
+// A finding is not used while another send may explain it.
 func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 	for name, row := range map[string]struct {
 		similar int
-		// change runs while the network lists its posts, and returns what ends it
+		// change runs while the network lists its posts, and returns a function that
+		// reverts it
 		change func(v *virtual, n int)
 		found  bool
 		want   post.TargetStatus
@@ -426,11 +427,11 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 			}
 		})
 	})
-	// What looks like this post may belong to a different call that is in flight.
+	// A post that matches may belong to another call that is in flight.
 	for name, row := range map[string]struct {
 		similar  int
 		inFlight bool
-		assigned bool // a post gets its owner meanwhile
+		assigned bool // the post is assigned meanwhile
 		want     post.TargetStatus
 		searches int
 	}{
@@ -467,8 +468,8 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 	}
 }
 
-// A worker that was overtaken while its response was lost changes nothing: the
-// one who holds the claim by now knows more.
+// A worker that lost its claim while its response was lost changes nothing: the new
+// holder knows more.
 func TestReconciler_LostClaimIsStale(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
@@ -489,7 +490,7 @@ func TestReconciler_LostClaimIsStale(t *testing.T) {
 	})
 }
 
-// A thread whose segment was found continues at once.
+// A thread whose segment was found continues immediately.
 func TestReconciler_FoundSegmentContinuesTheThread(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)
@@ -500,7 +501,7 @@ func TestReconciler_FoundSegmentContinuesTheThread(t *testing.T) {
 		_, err := v.once(p)
 		var again *delivery.RetryError
 		if !errors.As(err, &again) || again.Kind != delivery.RetryWaiting || again.Delay > time.Second {
-			t.Errorf("got %v, want another attempt at once", err)
+			t.Errorf("got %v, want another attempt immediately", err)
 		}
 		v.wantTarget(p, post.TargetPosted, post.CallReconciledOK, post.CallAccepted)
 		if got := v.network.sent[1].ReplyTo; got != "42" {
@@ -509,8 +510,8 @@ func TestReconciler_FoundSegmentContinuesTheThread(t *testing.T) {
 	})
 }
 
-// The claim is renewed for as long as a search takes: nobody else may search and
-// send meanwhile.
+// The claim is renewed for the duration of the search, so that no other worker searches
+// and sends.
 func TestReconciler_RenewsItsClaimWhileSearching(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)

@@ -9,8 +9,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// What failed for want of access goes out by itself when a person has connected
-// the account again, and does not go round in circles when that did not help.
+// Targets that failed because of an invalid token are sent when the account is
+// reconnected, and do not loop if that did not help.
 func TestReconnect_RedrivesPosts(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	n := &signaler{bench: b, identity: "one"}
@@ -54,8 +54,7 @@ func TestReconnect_RedrivesPosts(t *testing.T) {
 	returned(0)
 }
 
-// A refusal of the token that was in use before a person reconnected the account
-// does not affect the new token.
+// A rejection of the token from before the reconnect does not affect the new token.
 func TestReconnect_OldTokenDoesNotDisconnect(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)

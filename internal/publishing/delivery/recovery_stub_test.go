@@ -15,21 +15,21 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// reconcileStub is a database and a Temporal that answer as told.
+// reconcileStub is a scripted database and Temporal.
 type reconcileStub struct {
 	fails       string
-	missing     [][]post.Unattended // per call; the last one again and again
+	missing     [][]post.Unattended // per call; the last one repeats
 	asked       int
 	late        []uuid.UUID
 	reconnected []uuid.UUID
-	taken       uuid.UUID // somebody else returned this one
-	running     bool      // workflows run already
+	taken       uuid.UUID // another worker redrives this one
+	running     bool      // workflows that are running already
 	revived     []uuid.UUID
 	signaled    []uuid.UUID
 	changed     []uuid.UUID
 }
 
-var errStub = errors.New("told to fail")
+var errStub = errors.New("scripted failure")
 
 func (s *reconcileStub) fail(call string) error {
 	if s.fails == call {
@@ -100,8 +100,8 @@ func unattended(n int, isStale bool) []post.Unattended {
 	return out
 }
 
-// After a long outage there are more posts than one query returns. All of them
-// are started, and a post that stays missing doesn't keep the activity running.
+// After a long outage there are more posts than one query returns. All of them are
+// started, and a post that stays missing does not keep the activity running.
 func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 	first, second, third := unattended(200, false), unattended(200, false), unattended(30, false)
 	for name, row := range map[string]struct {
@@ -126,8 +126,8 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 	}
 }
 
-// A running workflow is signaled about a change that it has not received, and left
-// alone otherwise.
+// A running workflow is signaled about a change that it has not received, and otherwise
+// not.
 func TestReconcilePosts_SignalsRunningWorkflows(t *testing.T) {
 	current, stale := unattended(1, false), unattended(1, true)
 	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(current, stale)}}
@@ -149,7 +149,7 @@ func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 	}
 }
 
-// A run that could not do everything fails, so that it is retried and alerted.
+// A run with failures returns an error, so that it is retried and alerted.
 func TestReconcilePosts_ReportsFailures(t *testing.T) {
 	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged", "NoteLate", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
 		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{unattended(1, false)}}

@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// signaler stands for Temporal: a signaled post's workflow reads its row.
+// signaler stands in for Temporal: a signaled post's workflow reads its row.
 type signaler struct {
 	bench    *bench
 	identity string
@@ -74,21 +74,21 @@ func TestReconciler_Run(t *testing.T) {
 	if result := expect("a new store at Temporal", known.ID, unknown.ID); result.Lost != 2 {
 		t.Errorf("forgotten %d", result.Lost)
 	}
-	expect("all told again")
+	expect("all signaled again")
 
 	overdue := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Minute).UTC() })
 	if _, err := b.store.AcknowledgeRevision(t.Context(), overdue.ID); err != nil {
 		t.Fatal(err)
 	}
-	expect("told, but nothing happened", overdue.ID)
+	expect("signaled without an effect", overdue.ID)
 
-	n.err = errors.New("Temporal is away")
+	n.err = errors.New("Temporal is down")
 	if _, err := reconcile(t, n); err == nil {
-		t.Error("Temporal being away was no error")
+		t.Error("got no error although Temporal is down")
 	}
 }
 
-// age makes every change older.
+// age backdates every change.
 func (b *bench) age(t *testing.T, by time.Duration) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), b.url)

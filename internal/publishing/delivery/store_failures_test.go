@@ -12,12 +12,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// server is a network as it truly is: it has posts, and may lose responses.
+// server is a network that stores posts and may lose responses.
 type server struct {
 	v     *virtual
-	keyed bool // it knows keys
-	lose  int  // this many calls lose their response after they are delivered
-	drop  int  // and this many after those are lost before
+	keyed bool // it supports idempotency keys
+	lose  int  // number of calls whose response is lost after they are delivered
+	drop  int  // and of those lost before
 	posts []network.Receipt
 	texts []string
 	byKey map[string]network.Receipt
@@ -61,8 +61,8 @@ func storeMethods() []string {
 		"UnresolvedSince", "SetCallState", "SimilarCalls", "RecordOutcome", "AddEvent"}
 }
 
-// Whichever call to the database fails, or ends the process, each segment of a
-// post is published exactly once, and the post ends posted.
+// Whichever call to the database fails or ends the process, each segment of a post is
+// published exactly once, and the post ends as posted.
 func TestPublish_EveryStoreFailure(t *testing.T) {
 	for name, network := range map[string]func(v *virtual) *server{
 		"Answered":       func(v *virtual) *server { return &server{v: v} },
@@ -103,7 +103,8 @@ func TestPublish_EveryStoreFailure(t *testing.T) {
 								if got.Status != post.TargetPosted || !slices.Equal(s.texts, []string{text + " (1)", text + " (2)"}) {
 									t.Errorf("got %s with %q at the network, want posted with both segments once", got.Status, s.texts)
 								}
-								// A failure is never taken for a result. Claims are also renewed in the background.
+								// A failure is never mistaken for a result. Claims are
+								// also renewed in the background.
 								reported := slices.ContainsFunc(v.errs, func(err error) bool { return errors.Is(err, errMemory) })
 								if failed := seen > nth && !dies; failed != reported && method != "RenewClaim" {
 									t.Errorf("got errors %v, want the failure: %t", v.errs, failed)
@@ -117,7 +118,7 @@ func TestPublish_EveryStoreFailure(t *testing.T) {
 	}
 }
 
-// finishAfterCrashes is finish where an attempt may end in a panic.
+// finishAfterCrashes is finish for attempts that may panic.
 func (v *virtual) finishAfterCrashes(p *post.Post) (target post.Target) {
 	v.t.Helper()
 	for range 3 {

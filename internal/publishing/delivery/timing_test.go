@@ -38,7 +38,7 @@ func TestDoubling_GrowsToItsLimit(t *testing.T) {
 	}
 }
 
-// Attempts are counted without the one that only found that it was too early.
+// Attempts are counted without the one that found that it was too early.
 func TestAttempt_CountsWithoutTheDeferredOne(t *testing.T) {
 	t.Parallel()
 	deferred := TargetInput{NotBefore: time.Now()}

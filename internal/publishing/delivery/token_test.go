@@ -12,7 +12,7 @@ import (
 
 const tokenPath = "/oauth/token"
 
-// expiringBench is a bench at a network whose tokens live for an hour.
+// expiringBench is a bench at a network whose tokens expire after an hour.
 func expiringBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
@@ -79,7 +79,7 @@ func TestToken_PostWaitsForRenewal(t *testing.T) {
 	b.publish(b.publisher(), input(p))
 	b.prove(p.ID, b.account, post.TargetPosted, 1)
 	if got := targetOn(b.read(p.ID), b.account); got.Attempts != 1 {
-		t.Errorf("%d tries were used up", got.Attempts)
+		t.Errorf("%d attempts were used up", got.Attempts)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestToken_RejectedIsRenewed(t *testing.T) {
 	}
 }
 
-// One renewal and one more try: then a person has to connect the account.
+// One renewal and one more attempt: then a person has to reconnect the account.
 func TestToken_RejectedTwiceIsADeadLetter(t *testing.T) {
 	b := expiringBench(t)
 	b.fault(fake.Fault{Kind: fake.TokenExpired, Count: 2})

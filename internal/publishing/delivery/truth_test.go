@@ -25,7 +25,7 @@ type entry struct {
 	RemoteID *string
 }
 
-// entries reads a target's ledger in the order in which it was written.
+// entries reads a target's ledger in the order of writing.
 func (b *bench) entries(target uuid.UUID) []entry {
 	b.t.Helper()
 	db, err := pgx.Connect(b.t.Context(), b.url)
@@ -39,7 +39,7 @@ func (b *bench) entries(target uuid.UUID) []entry {
 	return list
 }
 
-// states lists how the calls of one segment ended, in order.
+// states lists the outcomes of one segment's calls, in order.
 func states(ledger []entry, segment int) []string {
 	list := []string{}
 	for _, e := range ledger {
@@ -50,7 +50,7 @@ func states(ledger []entry, segment int) []string {
 	return list
 }
 
-// living lists what truly lives on an account, oldest first.
+// living lists the posts that exist on an account, oldest first.
 func (b *bench) living(a account.Account) []fake.Post {
 	return slices.DeleteFunc(b.published(), func(p fake.Post) bool { return p.AccountID != a.RemoteID })
 }
@@ -68,7 +68,7 @@ func inputOn(p post.Post, a account.Account) delivery.TargetInput {
 	return delivery.TargetInput{PostID: p.ID, TargetID: targetOn(p, a).ID, Revision: p.Revision}
 }
 
-// thread makes a post a thread of n segments, each with words of its own.
+// thread makes a post a thread of n segments, each with a text of its own.
 func thread(n int) func(*post.Post) {
 	return func(p *post.Post) {
 		p.Content = text + " (1)"
@@ -78,9 +78,9 @@ func thread(n int) func(*post.Post) {
 	}
 }
 
-// prove compares what is recorded of a post's target with what truly lives on
-// its account, to which nothing else was sent: the first n segments, each once,
-// in order, each answering the one before.
+// prove compares the records of a post's target with its account, to which nothing else
+// was sent: the first n segments exist once each, in order, each a reply to the
+// previous one.
 func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus, n int) post.Target {
 	b.t.Helper()
 	p := b.read(id)
@@ -90,7 +90,7 @@ func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus,
 		b.t.Errorf("%s: the target is %s with error %q %q, want %s", a.Handle, target.Status, target.ErrorClass, target.ErrorMessage, status)
 	}
 	if len(live) != n {
-		b.t.Errorf("%s: %d posts live, want %d: %+v", a.Handle, len(live), n, live)
+		b.t.Errorf("%s: %d posts exist, want %d: %+v", a.Handle, len(live), n, live)
 		return target
 	}
 	for i, there := range live {
@@ -99,26 +99,26 @@ func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus,
 			answers = live[i-1].ID
 		}
 		if i < len(segments) && (there.Text != segments[i].Content || len(there.Media) != len(segments[i].AttachmentIDs)) || there.ReplyTo != answers {
-			b.t.Errorf("%s: segment %d lives as %+v, want %+v answering %q", a.Handle, i, there, segments[i], answers)
+			b.t.Errorf("%s: segment %d exists as %+v, want %+v as a reply to %q", a.Handle, i, there, segments[i], answers)
 		}
 	}
 	b.proveRecords(a, target, live)
 	return target
 }
 
-// proveRecords checks that ledger and remote posts agree with one another and
-// with what lives.
+// proveRecords checks that ledger and remote posts agree with one another and with what
+// exists.
 func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.Post) {
 	b.t.Helper()
 	known, err := b.store.PublishedSegments(b.t.Context(), target.ID)
 	b.must(err)
 	if unknown := len(live) - len(known); unknown != 0 && (target.Status != post.TargetUncertain || unknown != 1) {
-		b.t.Errorf("%s: %d posts live, %d are known", a.Handle, len(live), len(known))
+		b.t.Errorf("%s: %d posts exist, %d are recorded", a.Handle, len(live), len(known))
 	}
 	ledger := b.entries(target.ID)
 	for i, k := range known {
 		if k.Segment != i || i < len(live) && (k.RemoteID != live[i].ID || k.RemoteURL != live[i].URL) {
-			b.t.Errorf("%s: known as segment %d of %q, lives as %+v", a.Handle, k.Segment, k.RemoteID, live[i])
+			b.t.Errorf("%s: recorded as segment %d of %q, exists as %+v", a.Handle, k.Segment, k.RemoteID, live[i])
 		}
 		if i == 0 && (target.RemoteID != k.RemoteID || target.RemoteURL != k.RemoteURL) {
 			b.t.Errorf("%s: the target shows %q, its first segment is %q", a.Handle, target.RemoteID, k.RemoteID)
@@ -133,7 +133,7 @@ func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.
 			}
 		}
 		if made != 1 {
-			b.t.Errorf("%s: %d calls made segment %d: %+v", a.Handle, made, i, ledger)
+			b.t.Errorf("%s: %d calls created segment %d: %+v", a.Handle, made, i, ledger)
 		}
 	}
 	epochs, keys, fence := map[string]int{}, map[string]int{}, int64(0)
@@ -158,7 +158,7 @@ func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.
 		b.t.Errorf("%s: posted at %v with error %q %q", a.Handle, target.PostedAt, target.ErrorClass, target.ErrorMessage)
 	}
 	if !target.Status.IsOpen() && target.ClaimedUntil != nil {
-		b.t.Errorf("%s: the claim was not given back", a.Handle)
+		b.t.Errorf("%s: the claim was not released", a.Handle)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// Posts with the same text at the same second on one account, whose answers are
-// all lost: each exists once.
+// Posts with the same text at the same second on one account, whose responses are all
+// lost: each exists once.
 func TestTwins_EachExistsOnce(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -67,13 +67,13 @@ func TestTwins_EachExistsOnce(t *testing.T) {
 	}
 }
 
-// What count and time do not settle is left to a person.
+// If count and time do not identify them, a person decides.
 func TestTwins_UnsettledIsUncertain(t *testing.T) {
 	t.Parallel()
 	for name, differ := range map[string]func(b *bench, i int) func(*post.Post){
-		// Two posts that a listing shows alike and that are not.
+		// Two posts that look the same in a listing and are not.
 		"OtherPictures": func(b *bench, i int) func(*post.Post) { return b.withMedia(b.upload(uint8(i))) }, //nolint:gosec // 0 or 1
-		// Somebody else posts the same on the account.
+		// Another program posts the same on the account.
 		"AStranger": func(b *bench, _ int) func(*post.Post) {
 			b.postDirectly(text)
 			return nil
@@ -107,8 +107,8 @@ func TestTwins_UnsettledIsUncertain(t *testing.T) {
 	}
 }
 
-// A listed post that may be this one in other words keeps it from being sent
-// again, although the network never got the call.
+// A listed post that may be this one with a changed text prevents sending it again,
+// although the network never got the call.
 func TestReconcile_SimilarPostIsUncertain(t *testing.T) {
 	b := newBench(t, fake.Options{Software: "gotosocial 0.20.1"})
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.IgnoreKey, Count: -1}))
@@ -121,7 +121,7 @@ func TestReconcile_SimilarPostIsUncertain(t *testing.T) {
 	}
 }
 
-// A clearly different post on the account does not stand in the way.
+// A clearly different post on the account has no effect.
 func TestReconcile_DifferentPostIsNoObstacle(t *testing.T) {
 	b := newBench(t, fake.Options{Software: "gotosocial 0.20.1"})
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.IgnoreKey, Count: -1}))
@@ -134,8 +134,8 @@ func TestReconcile_DifferentPostIsNoObstacle(t *testing.T) {
 	}
 }
 
-// unresolvedTogether makes a publisher whose first n calls all return when the
-// last of them has: none is resolved before the others are sent.
+// unresolvedTogether creates a publisher whose first n calls all return when the last
+// of them has: none is resolved before the others are sent.
 func (b *bench) unresolvedTogether(n int) *delivery.Deps {
 	var sent sync.WaitGroup
 	var calls atomic.Int32
@@ -152,7 +152,7 @@ func (b *bench) unresolvedTogether(n int) *delivery.Deps {
 	return publisher
 }
 
-// postDirectly posts as another program on the bench's account.
+// postDirectly posts like another program on the bench's account.
 func (b *bench) postDirectly(words string) {
 	b.t.Helper()
 	body := fmt.Appendf(nil, `{"status":%q}`, words)

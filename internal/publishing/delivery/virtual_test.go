@@ -21,8 +21,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// virtual is one account at a scripted network, in memory and in virtual time:
-// the intervals are those of production, and waiting takes no time.
+// virtual is one account at a scripted network, in memory and in virtual time: the
+// intervals are those of production, and waiting takes no real time.
 type virtual struct {
 	t       *testing.T
 	store   *memoryStore
@@ -74,7 +74,7 @@ func (v *virtual) Refused(context.Context, uuid.UUID, int64, *network.Error) (bo
 
 func (v *virtual) Get(string) (network.Network, bool) { return v.network, true }
 
-// add schedules a post that is due at once.
+// add schedules a post that is due immediately.
 func (v *virtual) add(change func(p *post.Post)) *post.Post {
 	p := &post.Post{ID: uuid.New(), Content: text, ScheduledTime: time.Now(), Status: post.Scheduled, Revision: 1}
 	p.Targets = []post.Target{{ID: uuid.New(), PostID: p.ID, AccountID: v.id, Network: "mastodon", Handle: v.account.Handle, Status: post.TargetScheduled}}
@@ -90,7 +90,7 @@ func (v *virtual) once(p *post.Post) (delivery.TargetResult, error) {
 	return v.publisher().Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision})
 }
 
-// finish runs attempts as the workflow does, until the target has an outcome.
+// finish runs attempts like the workflow until the target has an outcome.
 func (v *virtual) finish(p *post.Post) post.Target {
 	v.t.Helper()
 	for range 50 {
@@ -98,7 +98,7 @@ func (v *virtual) finish(p *post.Post) post.Target {
 		if err == nil && !result.Stale && !result.Status.IsOpen() {
 			_, target := v.store.target(p.Targets[0].ID)
 			if target.Status != result.Status {
-				v.t.Errorf("the result says %q, the database %q", result.Status, target.Status)
+				v.t.Errorf("the result has %q, the database %q", result.Status, target.Status)
 			}
 			return *target
 		}
@@ -114,10 +114,10 @@ func (v *virtual) finish(p *post.Post) post.Target {
 	return post.Target{}
 }
 
-// since is how much virtual time has passed since the test started.
+// since returns the virtual time since the start of the test.
 func (v *virtual) since(at time.Time) time.Duration { return at.Sub(v.now) }
 
-// wantSent checks when calls that publish were made, from the start of the test.
+// wantSent checks the times of publishing calls, relative to the start of the test.
 func (v *virtual) wantSent(at ...time.Duration) {
 	v.t.Helper()
 	var got []time.Duration
@@ -133,7 +133,7 @@ func (v *virtual) wantSent(at ...time.Duration) {
 	}
 }
 
-// wantSearched checks when the network was searched, after the first call.
+// wantSearched checks the times of searches, relative to the first call.
 func (v *virtual) wantSearched(at ...time.Duration) {
 	v.t.Helper()
 	var got []time.Duration
@@ -149,7 +149,7 @@ func (v *virtual) wantSearched(at ...time.Duration) {
 	}
 }
 
-// scripted is a network that responds as told.
+// scripted is a network with scripted responses.
 type scripted struct {
 	limits    network.Limits
 	limitsErr func() error
@@ -245,7 +245,7 @@ func losing(n int) func(int, network.Submission) (network.Receipt, error) {
 	}
 }
 
-// grants are rate limits that respond as told.
+// grants are scripted rate limits.
 type grants struct {
 	acquire func(n int, kind network.CallKind) ratelimit.Grant // nil: every call is allowed
 	wake    []uuid.UUID

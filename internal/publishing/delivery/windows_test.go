@@ -48,9 +48,8 @@ func (w *wakers) Wake(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// throughTemporal brings posts out as Temporal does: every attempt that is told
-// to come back does, at its time or when it is woken. None may be told to wait
-// for longer than maxDelay.
+// throughTemporal runs posts like Temporal: deferred attempts run again at their time
+// or when they are woken. None may wait for longer than maxDelay.
 func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, maxDelay time.Duration) {
 	b.t.Helper()
 	w := &wakers{}
@@ -82,8 +81,8 @@ func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, maxDelay ti
 	all.Wait()
 }
 
-// wantEachOnce checks what the network has of posts that were scheduled with
-// texts of their own, and gives when the first and the last came.
+// wantEachOnce checks the network's posts, which were scheduled with unique texts, and
+// returns the times of the first and the last.
 func (b *bench) wantEachOnce(n int) (first, last time.Time) {
 	b.t.Helper()
 	copies := map[string]int{}
@@ -101,13 +100,13 @@ func (b *bench) wantEachOnce(n int) (first, last time.Time) {
 	}
 	for text, n := range copies {
 		if n != 1 {
-			b.t.Errorf("%q is there %d times", text, n)
+			b.t.Errorf("%q exists %d times", text, n)
 		}
 	}
 	return first, last
 }
 
-// burst schedules posts with texts of their own for one second.
+// burst schedules posts with unique texts for one second.
 func (b *bench) burst(n int, at time.Time) []post.Post {
 	b.t.Helper()
 	posts := make([]post.Post, n)
@@ -119,15 +118,15 @@ func (b *bench) burst(n int, at time.Time) []post.Post {
 	return posts
 }
 
-// TestBurst_OverTheReportedLimit: GoToSocial's limit is Mastodon's number in a
-// thirty-sixth of the time. What exceeds it goes out right after the reset.
+// TestBurst_OverTheReportedLimit covers GoToSocial's limit: Mastodon's number in a
+// thirty-sixth of the time. Posts beyond it are published right after the reset.
 func TestBurst_OverTheReportedLimit(t *testing.T) {
 	const per = 10 * time.Second
 	rates := fake.GoToSocialRates()
 	rates.API.Per = per
 	b := newBench(t, fake.Options{Rates: rates})
 	p, _ := b.within(nil)
-	// The limit is known from a post of a window that is over by then.
+	// The limit is known from a post in an earlier window.
 	b.publish(p, input(b.burst(1, time.Now())[0]))
 	known := time.Now()
 	b.must(b.fake.Reset())
@@ -137,16 +136,16 @@ func TestBurst_OverTheReportedLimit(t *testing.T) {
 	b.throughTemporal(p, posts, 2*per)
 	first, last := b.wantEachOnce(330)
 	if end := first.Add(2*per + per/2); last.After(end) {
-		t.Errorf("the last came %s after the first, want within the second window of %s", last.Sub(first), per)
+		t.Errorf("the last was %s after the first, want within the second window of %s", last.Sub(first), per)
 	}
 	if first.Before(at.Add(-100 * time.Millisecond)) {
-		t.Errorf("the first came %s before its time", at.Sub(first))
+		t.Errorf("the first was %s before its time", at.Sub(first))
 	}
 	b.wantDiscreet()
 }
 
-// Whatever a server says of its limits, or does not, posts go out once, and as
-// soon as it takes them.
+// Whether or not a server reports its limits correctly, posts are published once, and
+// as soon as it accepts them.
 func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 	t.Parallel()
 	ahead := func() time.Time { return time.Now().Add(time.Hour) }
@@ -169,21 +168,21 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 			b.throughTemporal(p, b.burst(30, began), 30*time.Second)
 			first, last := b.wantEachOnce(30)
 			if last.Sub(started) < per || last.Sub(first) > 8*per {
-				t.Errorf("the last came %s after the start and %s after the first, want soon after a window of %s", last.Sub(started), last.Sub(first), per)
+				t.Errorf("the last was %s after the start and %s after the first, want soon after a window of %s", last.Sub(started), last.Sub(first), per)
 			}
 		})
 	}
 }
 
-// admitted has a permit for every call.
+// admitted has a token for every call.
 type admitted struct{ delivery.RateLimits }
 
 func (admitted) Acquire(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
 	return ratelimit.Grant{OK: true}
 }
 
-// A refusal closed the bucket for hours. When a call of a newer window is
-// answered, posts that wait for it at Temporal are woken.
+// A refusal closed the bucket for hours. When a call in a newer window succeeds, posts
+// that wait for the bucket at Temporal are woken.
 func TestWait_EndsWhenALaterResponseShowsRoom(t *testing.T) {
 	const per = 2 * time.Second
 	b := newBench(t, fake.Options{Rates: fake.Rates{API: fake.Rate{Requests: 50, Per: per}, Windows: fake.WindowsFromFirstCall}})
@@ -193,14 +192,14 @@ func TestWait_EndsWhenALaterResponseShowsRoom(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "10800", "X-RateLimit-Reset": ""}})
 	refused := b.schedule(nil)
 	if _, err := b.once(p, input(refused)); err == nil {
-		t.Fatal("the refusal was not met")
+		t.Fatal("no call was refused")
 	}
 	waiting := b.burst(5, time.Now())
 	w := &wakers{}
 	p.Waker = w
 	_, errs := b.together(p, waiting)
 	wantHeld(t, errs, 5, "throttled", time.Hour)
-	// A call that had its permit before is answered in a newer window.
+	// A call that had acquired its token before gets a response in a newer window.
 	time.Sleep(per + 2100*time.Millisecond)
 	early := b.publisher()
 	early.Limits, early.Waker = admitted{p.Limits}, w

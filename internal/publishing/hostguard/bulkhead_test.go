@@ -27,7 +27,7 @@ func wantRefused(t *testing.T, b *hostguard.Bulkhead, host string, want hostguar
 	return retry
 }
 
-// A burst is no reason to hold anybody back.
+// A burst alone is no reason to delay posts.
 func TestBulkhead_AllowsAHealthyBurst(t *testing.T) {
 	var b hostguard.Bulkhead
 	var calls []*hostguard.Slot
@@ -91,7 +91,7 @@ func TestBreaker_OpensProbesAndCloses(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: pause, MaxPause: 3 * pause}}
 	early := enter(t, &b, "host")
 	for i := range 5 {
-		// A response in between restarts the count.
+		// A response in between resets the count.
 		v := hostguard.Failed
 		if i == 1 {
 			v = hostguard.Responded
@@ -100,7 +100,7 @@ func TestBreaker_OpensProbesAndCloses(t *testing.T) {
 	}
 	retry := wantRefused(t, &b, "host", hostguard.CircuitOpen)
 	enter(t, &b, "another host").Release(hostguard.Failed)
-	early.Release(hostguard.Failed) // was under way already
+	early.Release(hostguard.Failed) // started before
 	time.Sleep(time.Until(retry) + time.Millisecond)
 
 	probe := enter(t, &b, "host")

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/publishing/linkcard"
 )
 
-// web serves pages by path, and counts how often each was asked for.
+// web serves pages by path and counts requests.
 func web(t *testing.T, pages map[string]func(w http.ResponseWriter)) (address string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}

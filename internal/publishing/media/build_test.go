@@ -35,8 +35,8 @@ func webm(docType string, width, height uint16, milliseconds float64) []byte {
 			element(0x1F43B675, []byte("frames"))))
 }
 
-// photo is a JPEG with a red corner at the top left, and EXIF data that hold an
-// orientation and a secret place.
+// photo is a JPEG with a red corner at the top left, and EXIF data with an orientation
+// and a secret location.
 func photo(t testing.TB, width, height, orientation int) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -57,13 +57,13 @@ func photo(t testing.TB, width, height, orientation int) []byte {
 	return withSegment(out.Bytes(), 0xE1, slices.Concat([]byte("Exif\x00\x00"), tiff))
 }
 
-// withSegment puts a segment at the beginning of a JPEG.
+// withSegment inserts a segment at the beginning of a JPEG.
 func withSegment(content []byte, marker byte, body []byte) []byte {
 	head := append([]byte{0xFF, 0xD8, 0xFF, marker}, binary.BigEndian.AppendUint16(nil, uint16(len(body)+2))...)
 	return slices.Concat(head, body, content[2:])
 }
 
-// profile is a colour profile, as far as anybody looks at it here.
+// profile is a color profile with as much content as the code reads.
 func profile() []byte {
 	p := make([]byte, 400)
 	copy(p[16:], "RGB ")

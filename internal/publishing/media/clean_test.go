@@ -19,7 +19,7 @@ import (
 	"dateline/platforms/call"
 )
 
-// ingest stores a file in each way there is for it.
+// ingest stores a file by every way of uploading.
 func ingest(t *testing.T, n *newsroomtest.Newsroom, name string, content []byte) map[string]media.Item {
 	t.Helper()
 	items := map[string]media.Item{}
@@ -65,7 +65,7 @@ func TestIngest_RemovesMetadata(t *testing.T) {
 				}
 			}
 			if !item.LocationRemoved() {
-				t.Errorf("%s, %s: %v is removed, want the location among it", name, way, item.MetadataRemoved)
+				t.Errorf("%s, %s: %v is removed, want the location in it", name, way, item.MetadataRemoved)
 			}
 			if item.Bytes != int64(len(stored)) || hexSum(stored) != hexSum(read(t, n, item)) || item.ObjectKey != "media/"+hexSum(stored)[:2]+"/"+hexSum(stored) {
 				t.Errorf("%s, %s: %+v does not describe the stored object", name, way, item)
@@ -106,7 +106,7 @@ func TestIngest_TurnsPixelsUpright(t *testing.T) {
 			}
 		}
 	}
-	// Its pixels cannot be written here; what viewers need stays.
+	// Its pixels cannot be rotated here; the orientation that viewers need stays.
 	item, err := n.Media.Upload(t.Context(), n.Owner, "c.webp", "", bytes.NewReader(mediatest.WebP(6)))
 	n.Must(err)
 	if stored := read(t, n, item); item.Orientation != 6 || !bytes.Contains(stored, []byte("EXIF")) || bytes.Contains(stored, []byte(mediatest.Camera)) {
@@ -152,8 +152,8 @@ func TestIngest_KeepsTheCreditWhenTheWorkspaceDoes(t *testing.T) {
 	}
 }
 
-// A repetition with the same key is the same request, whatever the workspace
-// chose meanwhile.
+// A repetition with the same key is the same request, even if the workspace changed the
+// setting meanwhile.
 func TestIngest_ReplaysAcrossAChangeOfTheSetting(t *testing.T) {
 	n := newsroomtest.Open(t)
 	in := func() media.NewFile {

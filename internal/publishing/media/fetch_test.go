@@ -19,8 +19,8 @@ import (
 	"dateline/platforms/call"
 )
 
-// web is a site that is trusted as if it were public, one that is not, and a
-// newsroom that fetches.
+// web is a site that is trusted as if it were public, one that is not, and a newsroom
+// that fetches.
 func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server) {
 	t.Helper()
 	n = newsroomtest.Open(t)
@@ -28,10 +28,10 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 	mux := http.NewServeMux()
 	mux.HandleFunc("/photo.jpg", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Referer") != "" || r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" {
-			t.Errorf("it says more than it should: %v", r.Header)
+			t.Errorf("the error reveals too much: %v", r.Header)
 		}
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "yes", Path: "/"})
-		w.Header().Set("Content-Type", "text/html") // believed by nobody
+		w.Header().Set("Content-Type", "text/html") // ignored: the content decides
 		_, _ = w.Write(content)
 	})
 	mux.HandleFunc("/named", func(w http.ResponseWriter, _ *http.Request) {
@@ -65,7 +65,7 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 	})
 	site = httptest.NewServer(mux)
 	t.Cleanup(site.Close)
-	private = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private server was asked") }))
+	private = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private server got a request") }))
 	t.Cleanup(private.Close)
 	client, err := call.NewClient([]string{strings.TrimPrefix(site.URL, "http://")})
 	n.Must(err)
@@ -130,7 +130,7 @@ func TestFetch_RejectsPrivateAddresses(t *testing.T) {
 		}
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 		require.Equal(t, "url", refused.Fields[0].Field, "%s: got %v, want the problem %s of url", path, err, want.code)
 		require.Equal(t, want.code, refused.Fields[0].Code, "%s: got %v, want the problem %s of url", path, err, want.code)
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: it takes %v, want less than the server", path, took)
+			t.Errorf("%s: it took %v, want less than the server", path, took)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// Of files that ffmpeg made, the containers' headers tell what ffprobe tells:
-// the upload below asks ffprobe, Inspect does not.
+// For files that ffmpeg created, Inspect reads from the headers what ffprobe reports:
+// uploads use ffprobe, Inspect does not.
 func TestInspect_AgreesWithFFprobe(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("ffmpeg is not installed")
 		}
-		t.Log("ffmpeg is not installed: files of its making are not tried here")
+		t.Log("ffmpeg is not installed")
 		return
 	}
 	n := newsroomtest.Open(t)
@@ -73,8 +73,8 @@ func TestInspect_AgreesWithFFprobe(t *testing.T) {
 	}
 }
 
-// same compares what two ways found out. A movie in pieces tells its length and
-// frames only in the pieces, which the headers' reader leaves alone.
+// same compares the two results. Fragmented movies have their length and frame rate
+// only in the fragments, which the header reader skips.
 func same(own, probed media.Facts, pieces bool) error {
 	switch {
 	case own.MIMEType != probed.MIMEType, own.Kind != probed.Kind, own.Width != probed.Width, own.Height != probed.Height, own.Rotation != probed.Rotation:

@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 		for _, p := range plan.Problems {
 			codes = append(codes, p.Code)
 			if !strings.HasSuffix(p.Message, ".") || strings.Contains(p.Message, "%!") {
-				t.Errorf("%s: it says %q", name, p.Message)
+				t.Errorf("%s: got %q", name, p.Message)
 			}
 		}
 		if !slices.Equal(codes, c.problems) || plan.Fits() != (len(c.problems) == 0) {
@@ -77,7 +77,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// noise is an image that nothing compresses well, see-through at its edge.
+// noise is an image that compresses badly, transparent at its edge.
 func noise(t *testing.T, width, height int) []byte {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -101,19 +101,19 @@ func noise(t *testing.T, width, height int) []byte {
 func TestRender_FitsLimits(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes = 8 << 20
-	held := photo(t, 800, 600, 6) // shown as 600 × 800, the red corner at the top right
+	held := photo(t, 800, 600, 6) // displayed as 600 × 800, with the red corner at the top right
 	colourful := withSegment(photo(t, 800, 600, 1), 0xE2, append([]byte("ICC_PROFILE\x00\x01\x01"), profile()...))
 	for name, c := range map[string]struct {
 		content []byte
 		rules   media.Rules
 		check   func(t *testing.T, item media.Item, content []byte, img image.Image)
 	}{
-		"smaller, upright, without the place": {held, media.Rules{MaxWidth: 300}, func(t *testing.T, item media.Item, content []byte, img image.Image) {
+		"smaller, upright, without the location": {held, media.Rules{MaxWidth: 300}, func(t *testing.T, item media.Item, content []byte, img image.Image) {
 			if item.Width != 300 || item.Height != 400 || item.FileName != "photo.jpg" {
 				t.Errorf("%+v", item)
 			}
 			if bytes.Contains(content, []byte("GPS")) || bytes.Contains(content, []byte("Exif")) {
-				t.Error("the metadata is still there")
+				t.Error("the metadata was not removed")
 			}
 			if !red(img, 290, 10) || red(img, 10, 10) || red(img, 10, 390) {
 				t.Error("it is not upright")
@@ -124,12 +124,12 @@ func TestRender_FitsLimits(t *testing.T) {
 				t.Errorf("%+v", item)
 			}
 		}},
-		"colours keep their meaning": {colourful, media.Rules{MaxWidth: 300}, func(t *testing.T, _ media.Item, content []byte, _ image.Image) {
+		"the color profile is kept": {colourful, media.Rules{MaxWidth: 300}, func(t *testing.T, _ media.Item, content []byte, _ image.Image) {
 			if !bytes.Contains(content, profile()) {
-				t.Error("the colour profile is gone")
+				t.Error("the color profile is gone")
 			}
 		}},
-		"see-through becomes white": {noise(t, 60, 40), media.Rules{Types: []string{"image/jpeg"}}, func(t *testing.T, item media.Item, _ []byte, img image.Image) {
+		"transparent pixels become white": {noise(t, 60, 40), media.Rules{Types: []string{"image/jpeg"}}, func(t *testing.T, item media.Item, _ []byte, img image.Image) {
 			r, g, b, _ := img.At(30, 0).RGBA()
 			if item.MIMEType != "image/jpeg" || r < 0xB000 || g < 0xB000 || b < 0xB000 {
 				t.Errorf("%s with %d %d %d", item.MIMEType, r>>8, g>>8, b>>8)
@@ -173,16 +173,16 @@ func TestRender_FitsLimits(t *testing.T) {
 			}
 			c.check(t, made, content, img)
 
-			// Rendered once; rendering again gives the same object.
+			// Rendered once; rendering again returns the same object.
 			rows := n.Count("select count(*) from media_renditions")
 			second, err := n.Media.Render(t.Context(), item, *plan.Convert)
 			n.Must(err)
 			if second.ObjectKey != made.ObjectKey || n.Count("select count(*) from media_renditions") != rows {
-				t.Error("it was made twice")
+				t.Error("it was rendered twice")
 			}
 			n.Exec("delete from media_renditions")
 			if third, err := n.Media.Render(t.Context(), item, *plan.Convert); err != nil || third.ObjectKey != made.ObjectKey {
-				t.Errorf("rendering again gave another object: %v", err)
+				t.Errorf("rendering again returned another object: %v", err)
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func red(img image.Image, x, y int) bool {
 	return r > 0xC000 && g < 0x5000 && b < 0x5000
 }
 
-// The eight orientations of one picture all come out alike.
+// The eight orientations of one picture all render the same.
 func TestRender_AppliesEveryOrientation(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for orientation, corner := range map[int][2]int{1: {5, 5}, 2: {194, 5}, 3: {194, 145}, 4: {5, 145}, 5: {5, 5}, 6: {145, 5}, 7: {145, 194}, 8: {5, 194}} {
@@ -218,6 +218,6 @@ func TestRender_RejectsADamagedImage(t *testing.T) {
 	}
 	n.StopObjects()
 	if _, err := n.Media.Render(t.Context(), item, media.Spec{MIMEType: "image/jpeg", Width: 100, Height: 75}); err == nil || errors.Is(err, media.ErrCannotRender) {
-		t.Errorf("the store is away: %v", err)
+		t.Errorf("the store is down: %v", err)
 	}
 }

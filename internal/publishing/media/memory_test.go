@@ -43,9 +43,9 @@ func (w *watcher) Read(p []byte) (int, error) {
 
 func (w *watcher) check(t *testing.T, what string) {
 	t.Helper()
-	const allowed = 48 << 20 // what the collector has not got round to is counted too
+	const allowed = 48 << 20 // includes garbage
 	if w.peak > allowed {
-		t.Errorf("%s takes %d MB of memory", what, w.peak>>20)
+		t.Errorf("%s uses %d MB of memory", what, w.peak>>20)
 	}
 	t.Logf("%s: %d MB passed, at most %d MB of memory", what, w.passed>>20, w.peak>>20)
 }
@@ -66,7 +66,7 @@ func TestUpload_LargeVideoNeedsLittleMemory(t *testing.T) {
 	}
 	readWhole(t, n, item, sum, "reading")
 
-	// The same in parts, past Dateline.
+	// The same in parts, directly to the object store.
 	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil))})
 	n.Must(err)
 	body, _ = mediatest.Long(longVideo)
@@ -79,7 +79,7 @@ func TestUpload_LargeVideoNeedsLittleMemory(t *testing.T) {
 		n.Must(err)
 		n.Must(answer.Body.Close())
 		if answer.StatusCode != http.StatusOK {
-			t.Fatalf("part %d is answered %s", p.Number, answer.Status)
+			t.Fatalf("part %d: got status %s", p.Number, answer.Status)
 		}
 	}
 	parts.check(t, "sending parts")
@@ -101,11 +101,11 @@ func readWhole(t *testing.T, n *newsroomtest.Newsroom, item media.Item, want has
 	n.Must(errors.Join(err, body.Close()))
 	down.check(t, what)
 	if fmt.Sprintf("%x", got.Sum(nil)) != fmt.Sprintf("%x", want.Sum(nil)) {
-		t.Error("other bytes came back")
+		t.Error("the stored bytes differ")
 	}
 }
 
-// watchedObjects watches what is read of large stretches.
+// watchedObjects watches reads of large ranges.
 type watchedObjects struct {
 	media.Objects
 	seen func(*watcher)

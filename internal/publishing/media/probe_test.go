@@ -22,7 +22,7 @@ import (
 	"dateline/internal/testing/mediatest"
 )
 
-// fixCRC makes the checksum of a PNG's header right again.
+// fixCRC recomputes the checksum of a PNG's header.
 func fixCRC(content []byte) {
 	binary.BigEndian.PutUint32(content[29:], crc32.ChecksumIEEE(content[12:29]))
 }
@@ -152,7 +152,7 @@ func nested(depth int) []byte {
 	return mediatest.Box("moov", mediatest.Box("trak", inner))
 }
 
-// counting notes how much is read.
+// counting counts the bytes read.
 type counting struct {
 	io.ReaderAt
 	read int
@@ -174,7 +174,7 @@ func TestInspect_ReadsOnlyHeadersOfVideos(t *testing.T) {
 
 func TestInspect_ReturnsReaderErrors(t *testing.T) {
 	whole := mediatest.Movie{Width: 640, Height: 360, Seconds: 9}.Bytes()
-	away := errors.New("the bucket is away")
+	away := errors.New("the bucket is unavailable")
 	for limit := range int64(len(whole)) {
 		_, err := media.Inspect(failing{bytes.NewReader(whole), limit, away}, int64(len(whole)))
 		if err != nil && !errors.Is(err, away) {
@@ -196,8 +196,8 @@ func (f failing) ReadAt(p []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, at)
 }
 
-// No file, however broken, makes the inspection fail otherwise than by a
-// refusal, read without end, or claim what cannot be.
+// For any file, inspection returns properties within limits or a refusal, and reads a
+// bounded number of bytes.
 func FuzzMP4(f *testing.F) {
 	f.Add(mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 10}.Bytes())
 	f.Add(mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4, MoovFirst: true, Silent: true}.Bytes())
@@ -228,7 +228,7 @@ func fuzzInspect(f *testing.F) {
 		got, err := inspect(content)
 		if err != nil {
 			if problemOf(err).Message == "" {
-				t.Fatalf("refused without a word: %v", err)
+				t.Fatalf("refused without a reason: %v", err)
 			}
 			return
 		}
@@ -246,7 +246,7 @@ func fuzzInspect(f *testing.F) {
 	})
 }
 
-// A progressive JPEG and one with many segments are images like others.
+// Progressive JPEGs and those with many segments are accepted.
 func TestInspect_UnusualJPEGs(t *testing.T) {
 	content := photo(t, 16, 16, 3)
 	for range 30 {

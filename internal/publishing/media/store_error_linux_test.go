@@ -42,7 +42,7 @@ func TestUpload_ReportsFullDisk(t *testing.T) {
 	t.Run("object store", func(t *testing.T) {
 		n := newsroomtest.Open(t)
 		n.Media.MaxBytes = 64 << 20
-		n.Media.Objects = smallBucket(t, 12<<20) // the object and what is being received are both in it
+		n.Media.Objects = smallBucket(t, 12<<20) // both the object and the received file are on it
 		full(t, n)
 	})
 }

@@ -21,7 +21,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// later lets time pass for all media.
+// later ages all media.
 func later(n *newsroomtest.Newsroom, interval string) {
 	for _, sql := range []string{
 		"update media set created_at = created_at - $1::interval, deleted_at = deleted_at - $1::interval",
@@ -100,9 +100,9 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 		t.Errorf("deleted twice: %v", err)
 	}
 	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
-		t.Errorf("a post takes a deleted file: %v", err)
+		t.Errorf("a post may use a deleted file: %v", err)
 	}
-	// However old: nothing goes that a post uses.
+	// Files that a post uses are kept, whatever their age.
 	later(n, "1000 days")
 	n.Media.Retention = time.Hour
 	later(n, "2 hours")
@@ -114,7 +114,8 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 			t.Errorf("the object of file %d", i)
 		}
 	}
-	// A discarded post no longer needs its files; files of published posts stay in the library.
+	// A discarded post no longer needs its files; files of published posts stay in the
+	// library.
 	n.Exec("update series set status = 'ended'")
 	n.Exec("update scheduled_posts set status = 'canceled'")
 	n.Exec("update post_targets set status = 'canceled'")
@@ -150,13 +151,13 @@ func TestSweep_DeletesUnusedFiles(t *testing.T) {
 	if there(t, n, old.ObjectKey) || !there(t, n, young.ObjectKey) || twin.ObjectKey != old.ObjectKey {
 		t.Error("the wrong object is gone")
 	}
-	// What was deleted can be uploaded again.
+	// Deleted files can be uploaded again.
 	if again := upload(t, n, 1); again.ObjectKey != old.ObjectKey || !there(t, n, again.ObjectKey) {
-		t.Error("it did not come back")
+		t.Error("it was not restored")
 	}
 }
 
-// Twins share an object until the last one goes.
+// Duplicates share an object until the last one is deleted.
 func TestSweep_KeepsReferencedObjects(t *testing.T) {
 	n := newsroomtest.Open(t)
 	one, two := upload(t, n, 1), upload(t, n, 1)
@@ -169,13 +170,13 @@ func TestSweep_KeepsReferencedObjects(t *testing.T) {
 	}
 }
 
-// A post that was made at the moment of a deletion is published with its file.
+// A post created while its file is deleted is published with the file.
 func TestSweep_ConcurrentPostKeepsItsFile(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	item := upload(t, n, 1)
 	p := n.Schedule(with(item))
-	n.Exec("update media set deleted_at = now() - interval '2 hours'") // as if the post had come second
+	n.Exec("update media set deleted_at = now() - interval '2 hours'") // as if the post had been created after the deletion
 	later(n, "2 hours")
 	if swept := sweep(t, n); swept.Released != 0 || !there(t, n, item.ObjectKey) {
 		t.Errorf("swept %+v", swept)
@@ -213,7 +214,7 @@ func TestSweep_DeletesExpiredUploads(t *testing.T) {
 		t.Errorf("the parts are still there: %v", err)
 	}
 	if status := send(t, large.Parts[1].SignedRequest, make([]byte, 90_000)); status != 404 {
-		t.Errorf("a part that comes late is answered %d", status)
+		t.Errorf("a late part: got status %d", status)
 	}
 }
 
@@ -230,8 +231,8 @@ func (p *pausing) Put(ctx context.Context, key, contentType string, size int64, 
 	return err
 }
 
-// A sweep at any moment of an upload of the same bytes leaves the file whole,
-// also when the upload has taken so long that its claim is over.
+// A sweep at any moment of an upload of the same bytes leaves the file intact, even if
+// the upload takes longer than its claim.
 func TestSweep_KeepsUploadsInProgress(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		for _, moment := range []string{"before", "after"} {
@@ -260,8 +261,8 @@ func TestSweep_KeepsUploadsInProgress(t *testing.T) {
 	}
 }
 
-// Uploads, deletions and sweeps of the same bytes, all at once: what the
-// library has can be read.
+// Concurrent uploads, deletions and sweeps of the same bytes: every file in the library
+// can be read.
 func TestSweep_ConcurrentUploadsOfTheSameBytes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := mediatest.PlainJPEG(40, 30)
@@ -298,6 +299,6 @@ func TestSweep_ConcurrentUploadsOfTheSameBytes(t *testing.T) {
 	n.Must(err)
 	sweep(t, n)
 	if item.ID == uuid.Nil || !bytes.Equal(read(t, n, item), content) {
-		t.Error("the last upload is not whole")
+		t.Error("the last upload is incomplete")
 	}
 }

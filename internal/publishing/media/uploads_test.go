@@ -22,8 +22,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// send does what a browser does with an address: no credentials, no more
-// headers than it was told.
+// send uploads like a browser: without credentials or other headers than those given.
 func send(t *testing.T, s blob.SignedRequest, content []byte) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), s.Method, s.URL, bytes.NewReader(content))
@@ -77,10 +76,10 @@ func TestDirectUpload_SingleRequest(t *testing.T) {
 		t.Errorf("completed too early: %v", err)
 	}
 	if status := send(t, *ticket.Single, content[:len(content)-1]); status < 400 {
-		t.Errorf("another length is taken: %d", status)
+		t.Errorf("another length: got status %d", status)
 	}
 	if status := send(t, *ticket.Single, content); status != 200 {
-		t.Fatalf("the upload is answered %d", status)
+		t.Fatalf("the upload: got status %d", status)
 	}
 	_, rival, _ := n.Found("Rivals")
 	if _, err := n.Media.CompleteUpload(t.Context(), rival, ticket.ID); codeOf(err) != "upload_not_found" {
@@ -95,7 +94,7 @@ func TestDirectUpload_SingleRequest(t *testing.T) {
 	require.Equal(t, hexSum(content), hex.EncodeToString(item.SHA256))
 	require.Equal(t, "media/"+hexSum(content)[:2]+"/"+hexSum(content), item.ObjectKey)
 	if !bytes.Equal(read(t, n, item), content) {
-		t.Error("other bytes came back")
+		t.Error("the stored bytes differ")
 	}
 	again, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	if err != nil || again.ID != item.ID || n.Count("select count(*) from media") != 1 {
@@ -103,10 +102,10 @@ func TestDirectUpload_SingleRequest(t *testing.T) {
 	}
 	for _, key := range []string{"uploads/" + ticket.ID.String(), "uploads/" + ticket.ID.String() + ".sealed"} {
 		if _, err := n.Objects.Size(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
-			t.Errorf("%s is left: %v", key, err)
+			t.Errorf("%s was not deleted: %v", key, err)
 		}
 	}
-	// The address is still good, but leads nowhere.
+	// The URL is still valid, but does not change the file.
 	if status := send(t, *ticket.Single, bytes.Repeat([]byte("x"), len(content))); status != 200 {
 		t.Errorf("answered %d", status)
 	}
@@ -129,10 +128,10 @@ func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 		return content[at : at+p.Bytes]
 	}
 	if status := send(t, ticket.Parts[0].SignedRequest, part(ticket.Parts[0])); status != 200 {
-		t.Fatalf("part 1 is answered %d", status)
+		t.Fatalf("part 1: got status %d", status)
 	}
 	if status := send(t, ticket.Parts[2].SignedRequest, part(ticket.Parts[2])); status != 200 {
-		t.Fatalf("part 3 is answered %d", status)
+		t.Fatalf("part 3: got status %d", status)
 	}
 	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" || !strings.Contains(err.Error(), "missing: 2.") {
 		t.Errorf("completed with a part missing: %v", err)
@@ -142,10 +141,10 @@ func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 	if len(rest.Parts) != 1 || rest.Parts[0].Number != 2 {
 		t.Fatalf("still to be sent: %+v", rest.Parts)
 	}
-	// Sent twice, first wrong: the last one counts.
+	// A part that is sent twice, first with wrong bytes: the last one counts.
 	for _, content := range [][]byte{make([]byte, len(part(rest.Parts[0]))), part(rest.Parts[0])} {
 		if status := send(t, rest.Parts[0].SignedRequest, content); status != 200 {
-			t.Fatalf("part 2 is answered %d", status)
+			t.Fatalf("part 2: got status %d", status)
 		}
 	}
 	item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
@@ -179,7 +178,7 @@ func TestDirectUpload_VerifiesContent(t *testing.T) {
 		}
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 	for name, r := range map[string]media.UploadRequest{
 		"bytes":     {FileName: "a.png"},
@@ -196,8 +195,8 @@ func TestDirectUpload_VerifiesContent(t *testing.T) {
 	}
 }
 
-// A hash that was right once stays right: the sender cannot put something else
-// under it while it is looked at.
+// A verified hash stays valid: the sender cannot replace the content while it is
+// inspected.
 func TestDirectUpload_StoresTheVerifiedBytes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	shown, hidden := photo(t, 40, 30, 1), photo(t, 40, 30, 3)
@@ -211,11 +210,11 @@ func TestDirectUpload_StoresTheVerifiedBytes(t *testing.T) {
 	item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	n.Must(err)
 	if content := read(t, n, item); hexSum(content) != hex.EncodeToString(item.SHA256) {
-		t.Error("the content is not what its hash says")
+		t.Error("the content does not match its hash")
 	}
 }
 
-// swapping lets something happen before every copy and every read.
+// swapping calls a function before every copy and every read.
 type swapping struct {
 	media.Objects
 	swap func()
@@ -247,9 +246,9 @@ func TestDirectUpload_CompletesOnce(t *testing.T) {
 	}
 	all.Wait()
 	if rows := n.Count("select count(*) from media"); rows != 1 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
-	// One that broke off before it was noted is taken up again.
+	// A completion that was interrupted before it was recorded is resumed.
 	n.Exec("update media_uploads set media_id = null")
 	if item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); err != nil || item.ID != ticket.ID {
 		t.Errorf("%v %v", item.ID, err)

@@ -22,7 +22,8 @@ func TestTooLate_NamesUncertainAccounts(t *testing.T) {
 	if m := post.TooLate(p).Message; !strings.Contains(m, "needs a decision about @b and @c;") {
 		t.Error(m)
 	}
-	// While it still goes out somewhere, that is what keeps it from being changed.
+	// While a target is being published, this is the reason why the post cannot be
+	// changed.
 	p.Targets[0].Status = post.TargetPublishing
 	if m := post.TooLate(p).Message; !strings.Contains(m, "being published right now") {
 		t.Error(m)

@@ -26,6 +26,8 @@ type Filter struct {
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
 	Approvals   []ApprovalState
+	LabelID     *uuid.UUID
+	Text        string // words of the post or of its accounts, without case and accents
 	Ascending   bool
 	AfterTime   *time.Time // the cursor: the last post of the previous page
 	AfterID     *uuid.UUID

@@ -12,17 +12,17 @@ func TestFingerprint_DependsOnTheWordsOnly(t *testing.T) {
 	same := of("Bão số 9 đổ bộ: Straße")
 	for _, text := range []string{"  ba\u0303o so\u0302\u0301\t9 \n đo\u0302\u0309 bo\u0323\u0302: STRASSE ", "BÃO SỐ 9 ĐỔ BỘ: straße", "Bão\u00a0số 9\u2003đổ bộ: Straße"} {
 		if !bytes.Equal(of(text), same) {
-			t.Errorf("%q is another text", text)
+			t.Errorf("%q: got another fingerprint", text)
 		}
 	}
 	for _, text := range []string{"Bao so 9 do bo: Strasse", "Bão số 9 đổ bộ: Straße.", "Bão số9 đổ bộ: Straße", "Bão số 9 đổ bộ"} {
 		if bytes.Equal(of(text), same) {
-			t.Errorf("%q is the same text", text)
+			t.Errorf("%q: got the same fingerprint", text)
 		}
 	}
 	for _, text := range []string{"", " \n\u00a0"} {
 		if of(text) != nil {
-			t.Errorf("%q has words", text)
+			t.Errorf("%q: got a fingerprint, want none", text)
 		}
 	}
 	other := "Other"

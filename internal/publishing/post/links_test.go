@@ -25,7 +25,7 @@ func TestShortLinks_ReplaceURLs(t *testing.T) {
 		"HTTPS://News.example/a?b=c#d…":                  "L…",
 		"https://a.example https://b.example":            "L L",
 		"“https://a.example/x” – Đọc https://b.example":  "“L” – Đọc L",
-		"no address: example.com, ftp://a.example":       "no address: example.com, ftp://a.example",
+		"no URL: example.com, ftp://a.example":           "no URL: example.com, ftp://a.example",
 		"not https:// nor https://user@bank.example/":    "not https:// nor https://user@bank.example/",
 		"ours already: " + base + "0123456789":           "ours already: " + base + "0123456789",
 		"https://a.example/" + strings.Repeat("a", 2100): "https://a.example/" + strings.Repeat("a", 2100),
@@ -44,7 +44,7 @@ func TestShortLinks_ReplaceURLs(t *testing.T) {
 		}
 		p.LinkBase = ""
 		if p.Segments(target)[0].Content != text || p.Links(target) != nil {
-			t.Errorf("%q was changed without being asked", text)
+			t.Errorf("%q was changed without tracking", text)
 		}
 	}
 }
@@ -67,9 +67,9 @@ func TestShortLinks_AreStablePerAccount(t *testing.T) {
 	if p.Content != "https://a.example https://b.example https://a.example" {
 		t.Error("the author's text was changed")
 	}
-	// The same words are the same words, whatever their links.
+	// Fingerprints ignore the links.
 	if string(p.Fingerprint(target)) != string(p.Fingerprint(other)) {
-		t.Error("short links hide that a text stands twice")
+		t.Error("short links hide a duplicate text")
 	}
 }
 
@@ -83,7 +83,7 @@ func FuzzShortLinks(f *testing.F) {
 			if !linkcode.IsValidTarget(l.URL) || len(l.Code) != linkcode.Length {
 				t.Errorf("%q: %+v", text, l)
 			}
-			// Put back, it is what was written.
+			// Restoring the links returns the original text.
 			got = strings.ReplaceAll(got, l.Short, l.URL)
 		}
 		if !strings.Contains(text, base) && got != text {
@@ -92,7 +92,7 @@ func FuzzShortLinks(f *testing.F) {
 	})
 }
 
-// Texts are made to take long: this one took minutes.
+// Texts that provoke quadratic time: this one took minutes.
 func TestShortLinks_ManyBracketsAreFast(t *testing.T) {
 	p, target := tracked("https://a.example/" + strings.Repeat("])}", 300_000) + " https://b.example")
 	if links := p.Links(target); len(links) != 2 || links[0].URL != "https://a.example/" {

@@ -37,11 +37,11 @@ func TestParseWhen_ReadsInstantsAndLocalTimes(t *testing.T) {
 		// Just beside a gap.
 		{"2026-03-29T01:59:59", "Europe/Berlin", "2026-03-29T00:59:59Z"},
 		{"2026-03-29T03:00:00", "Europe/Berlin", "2026-03-29T01:00:00Z"},
-		// Times that occur twice mean the earlier.
+		// Ambiguous times mean the earlier one.
 		{"2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00Z"},
 		{"2026-11-01T01:30", "America/New_York", "2026-11-01T05:30:00Z"},
 		{"2027-04-04T01:45", "Australia/Lord_Howe", "2027-04-03T14:45:00Z"}, // set back by half an hour
-		{"2026-10-25T03:00", "Europe/Berlin", "2026-10-25T02:00:00Z"},       // not twice any more
+		{"2026-10-25T03:00", "Europe/Berlin", "2026-10-25T02:00:00Z"},       // no longer ambiguous
 	} {
 		got, err := post.ParseTime(c.text, zone(t, c.zone))
 		if err != nil {
@@ -94,7 +94,7 @@ func TestLoadZone_AcceptsIANANamesOnly(t *testing.T) {
 	}
 }
 
-// Whatever is read shows on a wall clock as it was written, and never earlier.
+// A parsed time shows on a wall clock as it was written, and never earlier.
 func FuzzParseWhen(f *testing.F) {
 	zones := []string{"UTC", "Asia/Ho_Chi_Minh", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"}
 	for _, seed := range []string{"2026-12-24T18:00:00+07:00", "2026-10-25T02:30", "2026-03-29T02:30", "2027-04-04T01:45:00.5", "0000-01-01T00:00", "9999-12-31T23:59:59", "x"} {
@@ -122,7 +122,7 @@ func FuzzParseWhen(f *testing.F) {
 			t.Errorf("%q in %s shows as %s", text, z, shown)
 		}
 		if got.Year() < 1970 {
-			return // local mean times differ by odd seconds
+			return // local mean times have offsets with odd seconds
 		}
 		for back := 15 * time.Minute; back <= 25*time.Hour; back += 15 * time.Minute {
 			if got.Add(-back).In(z).Format(minute) == text[:len(minute)] {

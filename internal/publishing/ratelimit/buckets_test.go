@@ -13,12 +13,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// near says whether a time is a duration from now, give or take two seconds.
+// near reports whether a time is a duration from now, give or take two seconds.
 func near(at time.Time, want time.Duration) bool {
 	return (time.Until(at) - want).Abs() < 2*time.Second
 }
 
-// bucketOf reads how one bucket of an account stands.
+// bucketOf reads the state of one bucket of an account.
 func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name string, scope network.Scope) ratelimit.Bucket {
 	t.Helper()
 	all, err := l.Buckets(t.Context(), c)
@@ -34,12 +34,12 @@ func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name strin
 	return ratelimit.Bucket{}
 }
 
-// The limits page of an account says when posts may go out again.
+// The limits page of an account shows when posts can be sent again.
 func TestBuckets_ReportTheirReset(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
 		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Enforced || b.Reported {
-			t.Errorf("a usual limit that was not reported: got %+v, want one that holds nothing back", b)
+			t.Errorf("a usual limit that was not reported: got %+v, want one that delays nothing", b)
 		}
 		l.Observe(ctx, c, network.CallPublish, report(300, 7, time.Now().Add(time.Minute)), nil)
 		b := bucketOf(t, l, c, "posts", network.ScopeAccount)
@@ -57,7 +57,7 @@ func TestBuckets_ReportTheirReset(t *testing.T) {
 	})
 }
 
-// Without Redis only what is documented can be shown.
+// Without Redis only documented limits are known.
 func TestDeclared_ListsDocumentedLimits(t *testing.T) {
 	var names []string
 	for _, b := range ratelimit.DeclaredBuckets(someone(account("posts", 25, 24*time.Hour), declared(300))) {
@@ -78,13 +78,13 @@ func TestBuckets_FailWithoutRedis(t *testing.T) {
 	if got, err := l.Buckets(t.Context(), c); err == nil {
 		t.Errorf("Redis has stopped: got %+v, want an error", got)
 	}
-	take(t, l, c) // finds out that Redis is away
+	take(t, l, c) // detects that Redis is down
 	if got, err := l.Buckets(t.Context(), c); !errors.Is(err, ratelimit.ErrUnavailable) {
-		t.Errorf("Redis is known to be away: got %+v, %v, want ErrAway", got, err)
+		t.Errorf("Redis is known to be down: got %+v, %v, want ErrAway", got, err)
 	}
 }
 
-// Looking at the limits must not use up the probes that follow a refusal.
+// Reading the limits must not use up the probes that follow a refusal.
 func TestBuckets_ChangeNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
@@ -99,7 +99,7 @@ func TestBuckets_ChangeNothing(t *testing.T) {
 	})
 }
 
-// A quota without a number holds nobody back.
+// A quota without a number delays nothing.
 func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		if got := burst(t, l, someone(account("posts", 0, time.Hour)), 50); got != 50 {
@@ -108,7 +108,7 @@ func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
 	})
 }
 
-// A call waits for the last of its buckets to open.
+// A call waits until the last of its buckets opens.
 func TestAcquire_WaitsForTheLastBucket(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
@@ -121,7 +121,7 @@ func TestAcquire_WaitsForTheLastBucket(t *testing.T) {
 	})
 }
 
-// Redis keeps what is known of a bucket for as long as it matters, and no longer.
+// Redis stores the state of a bucket for as long as it matters, and no longer.
 func TestKeys_Expire(t *testing.T) {
 	refused := func(in time.Duration) *network.Error {
 		e := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// onEach runs a test on Redis and on the stand-in of one machine.
+// onEach runs a test on Redis and on the in-memory replacement of a single machine.
 func onEach(t *testing.T, test func(t *testing.T, l *ratelimit.Limiter)) {
 	t.Helper()
 	for name, url := range map[string]func(t *testing.T) string{
@@ -35,8 +35,8 @@ func onEach(t *testing.T, test func(t *testing.T, l *ratelimit.Limiter)) {
 	}
 }
 
-// open waits long for Redis, so that a busy machine does not look like a Redis
-// that fails.
+// open has a long Redis timeout, so that a busy machine does not look like a failing
+// Redis.
 func open(t *testing.T, url string) (*ratelimit.Limiter, *syncBuffer) {
 	t.Helper()
 	return openWithin(t, url, 30*time.Second)
@@ -67,7 +67,7 @@ func (s *syncBuffer) String() string {
 
 func costs(n int) map[network.CallKind]int { return map[network.CallKind]int{network.CallPublish: n} }
 
-// someone makes a caller that no other test knows.
+// someone returns a caller that no other test uses.
 func someone(quotas ...network.Quota) ratelimit.Caller {
 	return ratelimit.Caller{Network: "test", BaseURL: "https://{" + uuid.NewString() + "}", RemoteID: "1", Quotas: quotas}
 }
@@ -77,7 +77,7 @@ func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Gran
 	return l.Acquire(t.Context(), c, network.CallPublish)
 }
 
-// burst asks for many tokens at once and counts those that it gets.
+// burst requests many tokens concurrently and counts those that it gets.
 func burst(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, n int) (passed int) {
 	t.Helper()
 	var ok atomic.Int32
@@ -148,7 +148,8 @@ func TestTokens_RefillEvenly(t *testing.T) {
 			}
 			time.Sleep(time.Until(grant.RetryAt))
 		}
-		// Ten at once and one more every 200 ms; how much later is the machine's.
+		// Ten immediately and one more every 200 ms; the upper bound includes the
+		// machine's delays.
 		if took := time.Since(began); took < 990*time.Millisecond {
 			t.Errorf("15 passed in %s", took)
 		}
@@ -172,7 +173,7 @@ func TestAcquire_SpreadsRetryTimes(t *testing.T) {
 	all.Wait()
 	for _, at := range until {
 		if !at.IsZero() && time.Until(at) < 59*time.Minute {
-			t.Errorf("one is to come back at %s", at)
+			t.Errorf("one may retry at %s", at)
 		}
 	}
 }
@@ -186,7 +187,7 @@ func TestAcquire_TakesAllBucketsOrNone(t *testing.T) {
 		if n := burst(t, l, first, 20); n != 4 {
 			t.Errorf("%d of the first account passed, want 4", n)
 		}
-		// Those that the account's bucket refused took nothing from the app's.
+		// Those that the account's bucket refused took no token of the app's.
 		if n := burst(t, l, second, 20); n != 1 {
 			t.Errorf("%d of the second account passed, want 1", n)
 		}
@@ -212,7 +213,7 @@ func TestRelease_ReturnsTokens(t *testing.T) {
 				}
 				l.Release(t.Context(), ratelimit.Token{})
 				if n := burst(t, l, c, 10); n != 2 {
-					t.Errorf("%d passed, want the 2 that came back", n)
+					t.Errorf("%d passed, want the 2 that were released", n)
 				}
 			})
 		})
@@ -229,14 +230,14 @@ func TestObserve_ReportOverridesDeclared(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for name, q := range map[string]network.Quota{"Usual": usual, "Declared": account("posts", 10, 3*time.Hour)} {
 			c := someone(q)
-			// More than was documented.
+			// More than documented.
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 40, time.Hour), nil)
 			if n := burst(t, l, c, 10); n != 10 {
 				t.Errorf("%s: %d of 10 passed", name, n)
 			}
-			// Somebody else used the account: fewer are left than we think.
+			// Another program used the account: fewer are left than counted here.
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 5, time.Hour), nil)
-			// An answer from before then, and one of a period that ends earlier.
+			// A response from before then, and one of a period that ends earlier.
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, time.Hour), nil)
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, 30*time.Minute), nil)
 			if n := burst(t, l, c, 30); n != 5 {
@@ -272,7 +273,7 @@ func TestWindow_StartsAgainAfterItsEnd(t *testing.T) {
 		if n := burst(t, l, c, 30); n != 7 {
 			t.Errorf("%d passed after the reset, want 7", n)
 		}
-		// When that period ends was a guess, which a report replaces.
+		// The end of that period was a guess, which a report replaces.
 		l.Observe(t.Context(), c, network.CallPublish, said(7, 3, time.Hour), nil)
 		if grant := take(t, l, c); grant.OK || time.Until(grant.RetryAt) > 61*time.Minute {
 			t.Errorf("%+v", grant)
@@ -297,7 +298,7 @@ func TestObserve_WithoutResetOnlyLowers(t *testing.T) {
 func TestRefusal_ClosesTheBucket(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
-			c := someone() // nothing was ever said of limits
+			c := someone() // no limits are known
 			other := c
 			other.RemoteID = "2"
 			at := time.Now().Add(time.Minute)
@@ -310,7 +311,7 @@ func TestRefusal_ClosesTheBucket(t *testing.T) {
 				t.Errorf("%s: another account passes: %v", scope, ok)
 			}
 			if !l.Acquire(t.Context(), c, network.CallUpload).OK {
-				t.Errorf("%s: uploads are held back too", scope)
+				t.Errorf("%s: uploads are delayed, too", scope)
 			}
 		}
 	})
@@ -321,7 +322,7 @@ func TestAcquire_AllowsAllWithoutRedis(t *testing.T) {
 	l, log := open(t, url)
 	c := someone(account("posts", 1, time.Hour))
 	if !take(t, l, c).OK || take(t, l, c).OK {
-		t.Fatal("the limit does not hold")
+		t.Fatal("the limit is not enforced")
 	}
 	stop()
 	if n := burst(t, l, c, 200); n != 200 {
@@ -333,7 +334,7 @@ func TestAcquire_AllowsAllWithoutRedis(t *testing.T) {
 	}
 }
 
-// A Redis that takes connections and says nothing must not delay posts.
+// A Redis that accepts connections and does not respond must not delay posts.
 func TestAcquire_AllowsAllWithSlowRedis(t *testing.T) {
 	url := enginetest.Redis(t)
 	l, _ := openWithin(t, url, ratelimit.DefaultTimeout)
@@ -347,14 +348,14 @@ func TestAcquire_AllowsAllWithSlowRedis(t *testing.T) {
 	if n := burst(t, l, c, 200); n != 200 {
 		t.Errorf("%d of 200 passed", n)
 	}
-	// Far below what the client itself would wait.
+	// Far less than the client's own timeout.
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("took %s", took)
 	}
 }
 
-// A caller that cancels does not indicate a Redis failure: limits still apply,
-// and nothing is logged.
+// A caller that cancels does not indicate a Redis failure: limits still apply, and
+// nothing is logged.
 func TestAcquire_CanceledCallerIsNoRedisFailure(t *testing.T) {
 	l, log := open(t, enginetest.Redis(t))
 	c := someone(account("posts", 1, time.Hour))
@@ -366,6 +367,6 @@ func TestAcquire_CanceledCallerIsNoRedisFailure(t *testing.T) {
 	}
 	take(t, l, c)
 	if take(t, l, c).OK || log.String() != "" {
-		t.Errorf("the limit does not hold: %s", log)
+		t.Errorf("the limit is not enforced: %s", log)
 	}
 }

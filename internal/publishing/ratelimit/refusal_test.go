@@ -29,7 +29,7 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 	})
 }
 
-// Once a network has named the end of its refusal, everybody may try after it.
+// Once a network has named the end of its refusal, all calls may be made after it.
 func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
@@ -42,7 +42,7 @@ func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 	})
 }
 
-// A call of the same window that was under way meanwhile proves nothing.
+// A call that was already in flight in the same window proves nothing.
 func TestRefusal_StaysInItsWindow(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, reset := someone(declared(300)), time.Now().Add(time.Minute)
@@ -54,7 +54,7 @@ func TestRefusal_StaysInItsWindow(t *testing.T) {
 	})
 }
 
-// Posts that wait because of a refusal without an end go out when a call succeeds.
+// Posts that wait because of a refusal without an end are sent when a call succeeds.
 func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post := someone(), uuid.New()
@@ -66,8 +66,8 @@ func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 	})
 }
 
-// Refusals without an end pause for longer each time, up to half a minute, until
-// a call succeeds.
+// Refusals without an end cause longer pauses each time, up to half a minute, until a
+// call succeeds.
 func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 	url := enginetest.Redis(t)
 	l, _ := open(t, url)
@@ -90,7 +90,8 @@ func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 	}
 }
 
-// Posts that were told the end of a refusal go out when a newer window answers.
+// Posts that wait for the end of a refusal are sent when a call in a newer window
+// succeeds.
 func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
@@ -102,8 +103,8 @@ func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 	})
 }
 
-// The answers of a burst reach Redis together. Of one window the lowest
-// remainder counts, and the latest end of a refusal.
+// The responses of a burst reach Redis together. Within one window the lowest remainder
+// counts, and the latest end of a refusal.
 func TestObserve_ResponsesOfABurstAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for range 5 {

@@ -12,9 +12,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// acquireScript asks acquire.lua for tokens of one bucket as a process would that
-// has many posts waiting. It returns how many it got, how long the next one
-// waits, and how many are left.
+// acquireScript requests tokens of one bucket with acquire.lua like a process with many
+// waiting posts. It returns the number of tokens, the delay until the next one, and the
+// remainder.
 func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) (granted int64, wait time.Duration, left int64) {
 	t.Helper()
 	source, err := os.ReadFile("acquire.lua")
@@ -43,7 +43,7 @@ func TestAcquireScript_LimitsProbesAfterARefusal(t *testing.T) {
 			t.Errorf("%d posts: the next probe in %s, want 5s", want, wait)
 		}
 		if again, _, _ := acquireScript(t, client, want, 1, 300, 3600000, "none"); again != 0 {
-			t.Errorf("%d posts: got %d more while the probes are under way, want 0", want, again)
+			t.Errorf("%d posts: got %d more while the probes are in flight, want 0", want, again)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestAcquireScript_CountsTheRemainder(t *testing.T) {
 	}
 }
 
-// A report without a reset tightens what is counted here, and never loosens it.
+// A report without a reset may only lower the counted remainder.
 func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, time.Hour))

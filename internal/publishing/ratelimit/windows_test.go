@@ -11,12 +11,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// report is what a server says: so many calls left until a reset.
+// report is a server's report: the calls left until a reset.
 func report(limit, remaining int, reset time.Time) []network.RateStatus {
 	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: reset}}
 }
 
-// declared is Mastodon's kind of quota: usual, fixed, three hours.
+// declared is a quota like Mastodon's: usual, fixed, three hours.
 func declared(limit int) network.Quota {
 	q := account("posts", limit, 3*time.Hour)
 	q.FixedWindow, q.Default = true, true
@@ -32,7 +32,8 @@ func TestWindow_IsOpenAfterItsReset(t *testing.T) {
 		if got := burst(t, l, c, 30); got != 20 {
 			t.Errorf("after the reset: got %d tokens, want the limit of 20", got)
 		}
-		// No response has told more: the next ones wait for a probe, not for hours.
+		// No response has reported more: the next calls wait for a probe, not for
+		// hours.
 		grant := take(t, l, c)
 		if wait := time.Until(grant.RetryAt); grant.OK || wait > 6*time.Second {
 			t.Errorf("the next waits %s, want at most 6s", wait)
@@ -57,7 +58,7 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 	if wait := time.Until(take(t, l, c).RetryAt); wait < 9*time.Second || wait > 11*time.Second {
 		t.Errorf("the next probes go out in %s, want 10s", wait)
 	}
-	// A response to a probe tells: 3 of the window are used.
+	// A response to a probe reports that 3 of the window are used.
 	l.Observe(t.Context(), c, network.CallPublish, report(20, 17, time.Now().Add(time.Hour)), nil)
 	if got := burst(t, l, c, 30); got != 17 {
 		t.Errorf("after the response: got %d tokens, want 17", got)
@@ -95,7 +96,7 @@ func TestPeriod_IsLearnedFromTwoResets(t *testing.T) {
 	if err != nil || (buckets[0].Per-4*time.Second).Abs() > 100*time.Millisecond {
 		t.Errorf("got a period of %s (%v), want 4s", buckets[0].Per, err)
 	}
-	// A reset that moves with every call ends no period.
+	// A reset that moves with every call does not define a period.
 	l.Observe(t.Context(), c, network.CallPublish, report(300, 298, second.Add(3*time.Second)), nil)
 	if buckets, _ = l.Buckets(t.Context(), c); buckets[0].Per != 0 && buckets[0].Per < 4*time.Second {
 		t.Errorf("got a period of %s from a reset that had not passed", buckets[0].Per)
@@ -105,7 +106,7 @@ func TestPeriod_IsLearnedFromTwoResets(t *testing.T) {
 func TestPeriod_DeclaredIsTrustedWhenReportsAgree(t *testing.T) {
 	l, _ := open(t, enginetest.Redis(t))
 	aligned := time.Now().Truncate(3 * time.Hour).Add(3 * time.Hour)
-	if time.Until(aligned) < 3*time.Second { // it would pass amid the test
+	if time.Until(aligned) < 3*time.Second { // it would expire during the test
 		aligned = aligned.Add(3 * time.Hour)
 	}
 	for name, c := range map[string]struct {
@@ -146,8 +147,8 @@ func TestWrongReports_DelayNobodyForLong(t *testing.T) {
 	}
 }
 
-// A refusal without headers closes the bucket for a moment that grows, and a
-// few calls find out whether it is open again.
+// A refusal without headers closes the bucket for a pause that grows, and a few calls
+// probe whether it is open again.
 func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
@@ -162,7 +163,7 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 			t.Errorf("after the pause: got %d tokens, want 1 to 3 probes", got)
 		}
 		if got := burst(t, l, c, 30); got != 0 {
-			t.Errorf("while the probes are under way: got %d tokens, want 0", got)
+			t.Errorf("while the probes are in flight: got %d tokens, want 0", got)
 		}
 		l.Observe(t.Context(), c, network.CallPublish, nil, nil)
 		if got := burst(t, l, c, 30); got != 30 {
@@ -188,26 +189,26 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil); len(woken) != 0 {
 			t.Errorf("woken %v although nothing has changed", woken)
 		}
-		// The window is over earlier than was said.
+		// The window ends earlier than reported.
 		later := time.Now().Add(3*time.Hour + 5*time.Minute)
 		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 299, later), nil); len(woken) != 1 || woken[0] != waits {
 			t.Errorf("woken %v, want %v", woken, waits)
 		}
 		wait(later)
 		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, later), nil); len(woken) != 0 {
-			t.Errorf("woken %v, though the bucket is used up until what they were told", woken)
+			t.Errorf("woken %v, though the bucket is used up until the announced time", woken)
 		}
 	})
 }
 
-// A success in a newer window lifts what a refusal had closed for longer.
+// A success in a newer window ends the pause of a refusal.
 func TestRefusal_EndsWithANewerWindow(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx, reset := someone(declared(300)), t.Context(), time.Now().Add(time.Minute)
 		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
-		l.Observe(ctx, c, network.CallPublish, report(300, 4, reset), nil) // was under way when the other was refused
+		l.Observe(ctx, c, network.CallPublish, report(300, 4, reset), nil) // in flight when the other was refused
 		if take(t, l, c).OK {
-			t.Error("a call of the same window lifted the refusal")
+			t.Error("a call of the same window ended the refusal")
 		}
 		l.Observe(ctx, c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil)
 		if grant := take(t, l, c); !grant.OK {

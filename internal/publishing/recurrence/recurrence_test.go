@@ -25,7 +25,7 @@ func local(t testing.TB, text string) time.Time {
 	return at
 }
 
-// expand gives the first occurrences as they stand on the zone's clocks.
+// expand returns the first occurrences in local time.
 func expand(t testing.TB, rule, start, zoneName string, limit int) (shown []string) {
 	t.Helper()
 	r, err := Parse(rule)
@@ -51,17 +51,17 @@ func TestOccurrences(t *testing.T) {
 			"2026-03-28T02:30+01:00 2026-03-29T03:30+02:00 2026-03-30T02:30+02:00"},
 		"skipped as in the RFC's example": {"FREQ=DAILY;COUNT=1", "2007-03-11T02:30", "America/New_York", "2007-03-11T03:30-04:00"},
 		"the first beginning of the gap":  {"FREQ=DAILY;COUNT=1", "2026-03-29T02:00", "Europe/Berlin", "2026-03-29T03:00+02:00"},
-		"right behind the gap":            {"FREQ=DAILY;COUNT=1", "2026-03-29T03:00", "Europe/Berlin", "2026-03-29T03:00+02:00"},
-		"half past two comes twice": {"FREQ=DAILY", "2026-10-24T02:30", "Europe/Berlin",
+		"right after the gap":             {"FREQ=DAILY;COUNT=1", "2026-03-29T03:00", "Europe/Berlin", "2026-03-29T03:00+02:00"},
+		"half past two is ambiguous": {"FREQ=DAILY", "2026-10-24T02:30", "Europe/Berlin",
 			"2026-10-24T02:30+02:00 2026-10-25T02:30+02:00 2026-10-26T02:30+01:00"},
-		"half past one comes twice in New York": {"FREQ=DAILY;COUNT=1", "2026-11-01T01:30", "America/New_York", "2026-11-01T01:30-04:00"},
-		"Việt Nam has no summer time": {"FREQ=WEEKLY;BYDAY=MO,FR", "2026-03-27T07:30", "Asia/Ho_Chi_Minh",
+		"half past one is ambiguous in New York": {"FREQ=DAILY;COUNT=1", "2026-11-01T01:30", "America/New_York", "2026-11-01T01:30-04:00"},
+		"Vietnam has no daylight saving time": {"FREQ=WEEKLY;BYDAY=MO,FR", "2026-03-27T07:30", "Asia/Ho_Chi_Minh",
 			"2026-03-27T07:30+07:00 2026-03-30T07:30+07:00 2026-04-03T07:30+07:00"},
 		"a half hour skipped on Lord Howe": {"FREQ=DAILY", "2026-10-03T02:15", "Australia/Lord_Howe",
 			"2026-10-03T02:15+10:30 2026-10-04T02:45+11:00 2026-10-05T02:15+11:00"},
 		"a half hour twice on Lord Howe": {"FREQ=DAILY;COUNT=2", "2026-04-04T01:45", "Australia/Lord_Howe",
 			"2026-04-04T01:45+11:00 2026-04-05T01:45+11:00"},
-		"a day that Samoa left out does not count": {"FREQ=DAILY;COUNT=3", "2011-12-28T09:00", "Pacific/Apia",
+		"a day that Samoa skipped does not count": {"FREQ=DAILY;COUNT=3", "2011-12-28T09:00", "Pacific/Apia",
 			"2011-12-28T09:00-10:00 2011-12-29T09:00-10:00 2011-12-31T09:00+14:00"},
 		"every second week": {"FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU", "1997-08-05T09:00", "America/New_York", // RFC 5545, 3.3.10
 			"1997-08-05T09:00-04:00 1997-08-10T09:00-04:00 1997-08-19T09:00-04:00"},
@@ -88,7 +88,7 @@ func TestOccurrences(t *testing.T) {
 	}
 }
 
-// boolInt makes limited rules be asked for one more than they have.
+// boolInt requests one more occurrence than limited rules have.
 func boolInt(b bool) int {
 	if b {
 		return 1
@@ -116,8 +116,8 @@ func TestParseNamesWhatItRefuses(t *testing.T) {
 	}
 }
 
-// fits says of one date alone whether it belongs to a rule: every date asked
-// like this gives what expanding gives.
+// fits checks a single date against a rule: checking every date gives the same result
+// as expanding the rule.
 func fits(r Rule, start, day time.Time) bool {
 	first := midnight(start)
 	days := int(day.Sub(first).Hours() / 24)
@@ -147,8 +147,8 @@ func fits(r Rule, start, day time.Time) bool {
 	}
 }
 
-// clocks finds an instant by looking at the zone's clock at every quarter of an
-// hour, the slow and sure way.
+// clocks finds an instant by checking the zone's local time every 15 minutes, which is
+// slow and reliable.
 func clocks(l time.Time, z *time.Location) (time.Time, bool) {
 	for t := l.Add(-30 * time.Hour); t.Before(l.Add(30 * time.Hour)); t = t.Add(15 * time.Minute) {
 		if t.In(z).Format(localLayout) == FormatLocal(l) {
@@ -185,7 +185,7 @@ func TestExpandingGivesWhatAskingEveryDayGives(t *testing.T) {
 				at, exists := clocks(l, z)
 				got, have := next[FormatLocal(l)]
 				switch {
-				case !exists && !have: // only a whole day can be left out
+				case !exists && !have: // only a whole day can be skipped
 					if _, anyTime := clocks(midnight(l).Add(12*time.Hour), z); anyTime {
 						t.Errorf("%s in %s: %s is missing", text, zoneName, FormatLocal(l))
 					}
@@ -240,7 +240,7 @@ func FuzzRule(f *testing.F) {
 		n := 0
 		for o := range r.Occurrences(start, z) {
 			if o.Local.Before(start) || n > 0 && (!o.Local.After(before.Local) || !o.At.After(before.At)) {
-				t.Fatalf("%s comes after %s", o, before)
+				t.Fatalf("%s follows %s", o, before)
 			}
 			if !fits(r, start, midnight(o.Local)) {
 				t.Fatalf("%s does not fit %s", o.Name(), rule)

@@ -15,8 +15,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// onBoth schedules a post for two accounts, which publishing brings to the
-// states given.
+// onBoth schedules a post for two accounts with the given final states.
 func onBoth(n *newsroomtest.Newsroom, first, second post.TargetStatus) (p post.Post, accounts [2]uuid.UUID) {
 	n.T.Helper()
 	accounts = [2]uuid.UUID{n.Connect("desk").ID, n.Connect("sports").ID}
@@ -49,7 +48,7 @@ func TestEdit_ResumesAFailedPost(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 
-	// Wrong edits leave it as it is.
+	// An invalid edit changes nothing.
 	p = failed()
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr(strings.Repeat("x", 501)), ScheduledTime: ptr(in(-time.Hour)), Accounts: &[]string{p.Targets[0].AccountID.String()}})
 	expect(t, err, "accounts too_late", "content too_long", "scheduled_time in_the_past")
@@ -63,7 +62,7 @@ func TestEdit_ResumesAFailedPost(t *testing.T) {
 		_, err := do()
 		refused(t, err, apperr.KindConflict, "too_late")
 		if !strings.Contains(err.Error(), "retry or discard") {
-			t.Errorf("%s: %v does not say what can be done", name, err)
+			t.Errorf("%s: %v does not name a remedy", name, err)
 		}
 	}
 }
@@ -79,12 +78,12 @@ func TestEdit_PartlyPublishedPostChangesFailedTargetsOnly(t *testing.T) {
 		edit scheduling.Edit
 		want string
 	}{
-		"time":              {scheduling.Edit{ScheduledTime: ptr(in(time.Hour))}, "scheduled_time too_late"},
-		"accounts":          {scheduling.Edit{Accounts: &[]string{failed}}, "accounts too_late"},
-		"what is out":       {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: {Content: ptr("x")}}}, "overrides." + posted + " too_late"},
-		"taking that back":  {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: nil}}, "overrides." + posted + " too_late"},
-		"what fails is bad": {scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}}, "overrides." + failed + ".content empty"},
-		"nothing":           {scheduling.Edit{}, " empty"},
+		"time":                                  {scheduling.Edit{ScheduledTime: ptr(in(time.Hour))}, "scheduled_time too_late"},
+		"accounts":                              {scheduling.Edit{Accounts: &[]string{failed}}, "accounts too_late"},
+		"a published target":                    {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: {Content: ptr("x")}}}, "overrides." + posted + " too_late"},
+		"removing its override":                 {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: nil}}, "overrides." + posted + " too_late"},
+		"an invalid text for the failed target": {scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}}, "overrides." + failed + ".content empty"},
+		"nothing":                               {scheduling.Edit{}, " empty"},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
@@ -100,7 +99,7 @@ func TestEdit_PartlyPublishedPostChangesFailedTargetsOnly(t *testing.T) {
 	refused(t, err, apperr.KindConflict, "too_late")
 }
 
-// What is out on one account does not keep another from a text of its own size.
+// A published target does not prevent another one from having a text of its own length.
 func TestEdit_IgnoresPublishedTargets(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetPosted, post.TargetFailed)
@@ -191,7 +190,7 @@ func TestDeadLetters_DecideUncertain(t *testing.T) {
 	_, err = n.Scheduler.Resend(t.Context(), guard(n, p), target)
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 
-	// One post at the network cannot be two of ours.
+	// One post at the network cannot belong to two of ours.
 	p, target = doubtful()
 	_, err = n.Scheduler.Confirm(t.Context(), guard(n, p), target, address, "")
 	expect(t, err, "url taken")
@@ -230,7 +229,7 @@ func TestDeadLetters_BulkMatches(t *testing.T) {
 		discard bool
 		want    int
 	}{
-		"retry of all":      {post.DeadLetterFilter{}, false, 3}, // what is uncertain is never sent in bulk
+		"retry of all":      {post.DeadLetterFilter{}, false, 3}, // uncertain targets are never retried in bulk
 		"discard of all":    {post.DeadLetterFilter{}, true, 4},
 		"by reason":         {post.DeadLetterFilter{Reasons: []string{"ambiguous", "auth"}}, true, 1},
 		"uncertain, resent": {post.DeadLetterFilter{Reasons: []string{"ambiguous"}}, false, 0},
@@ -265,7 +264,7 @@ func TestBulkDeadLetters_ReportsWhenThereAreMore(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	p := n.Dead(n.Schedule(), post.TargetFailed)
-	// Copied by the database: making a thousand posts one by one tells nothing more.
+	// Copied by SQL: creating a thousand posts one by one would test nothing more.
 	n.Exec(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls, language)
 		select gen_random_uuid(), workspace_id, user_id, 'copy', scheduled_time, time_zone, status, attachment_ids, attachment_urls, language
 		from scheduled_posts, generate_series(1, 1000) where post_id = $1`, p.ID)

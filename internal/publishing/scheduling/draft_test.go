@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// refused checks that err is a refusal of this kind and code.
+// refused checks that err is a refusal with this kind and code.
 func refused(t *testing.T, err error, kind apperr.Kind, code string) {
 	t.Helper()
 	var e *apperr.Error
@@ -49,7 +49,7 @@ func TestDraft_MayBeIncomplete(t *testing.T) {
 	}
 }
 
-// What nothing can store is refused of a draft as well.
+// Values that cannot be stored are refused for drafts, too.
 func TestDraft_RejectsUnstorableValues(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk").ID.String()
@@ -146,7 +146,7 @@ func TestDraft_ScheduleAtItsTime(t *testing.T) {
 	n.Exec("update scheduled_posts set scheduled_time = now() - interval '1 day' where post_id = $1", d.ID)
 	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{})
 	expect(t, err, "scheduled_time in_the_past")
-	// Its time has passed long ago: published now, it is not late.
+	// Its time was long ago: when it is published now, it is not late.
 	p, err = n.Scheduler.PublishNow(t.Context(), guard(n, d))
 	n.Must(err)
 	if since := time.Since(p.ScheduledTime).Abs(); p.Status != post.Scheduled || since > time.Minute {
@@ -154,7 +154,7 @@ func TestDraft_ScheduleAtItsTime(t *testing.T) {
 	}
 }
 
-// A person who publishes an overdue post now does not want it dropped as late.
+// When a person publishes an overdue post now, it is not dropped as late.
 func TestPublishNow_LatenessCountsFromNow(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
@@ -163,7 +163,7 @@ func TestPublishNow_LatenessCountsFromNow(t *testing.T) {
 	p, err := n.Scheduler.PublishNow(t.Context(), guard(n, p))
 	n.Must(err)
 	if p.RedrivenAt == nil || time.Since(*p.RedrivenAt).Abs() > time.Minute || time.Since(p.ScheduledTime) < time.Minute {
-		t.Errorf("got %s, asked for at %v", p.ScheduledTime, p.RedrivenAt)
+		t.Errorf("got %s, requested at %v", p.ScheduledTime, p.RedrivenAt)
 	}
 }
 
@@ -215,8 +215,8 @@ func TestDraft_ChecksTheVersion(t *testing.T) {
 	refused(t, err, apperr.KindConflict, "too_late")
 }
 
-// What is checked is what is stored, whoever else changes the post meanwhile;
-// and a request without a version gets no version conflict.
+// The stored text is the validated one, also with concurrent changes; a request without
+// a version never causes a version conflict.
 func TestEdit_ConcurrentChangesAreCheckedAgain(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
@@ -241,7 +241,7 @@ func TestEdit_ConcurrentChangesAreCheckedAgain(t *testing.T) {
 	p, err := n.Store.Post(t.Context(), d.ID)
 	n.Must(err)
 	if p.Status == post.Scheduled && p.Content == long {
-		t.Error("a text that nothing takes is scheduled")
+		t.Error("a text that no network accepts is scheduled")
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// queue makes a queue whose clock stands on the Thursday before clocks change.
+// queue creates a queue whose clock is on the Thursday before a clock change.
 func queue(n *newsroomtest.Newsroom, name string, accounts []uuid.UUID, times ...string) account.Group {
 	n.T.Helper()
 	now := time.Date(2031, 3, 6, 17, 0, 0, 0, time.UTC)
@@ -57,8 +57,8 @@ func inQueue(n *newsroomtest.Newsroom, change ...func(*scheduling.Draft)) (post.
 	return p, err
 }
 
-// Posts that are scheduled, moved and canceled at the same time never share a
-// slot, and none of them gets lost, also where clocks change.
+// Posts that are scheduled, moved and canceled concurrently never share a slot, and
+// none is lost, also around clock changes.
 func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
@@ -139,14 +139,17 @@ func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 	for id, at := range live {
 		p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id)
 		n.Must(err)
-		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || p.QueueGroupID == nil || *p.QueueGroupID != g.ID || len(p.Targets) != 1 {
-			t.Errorf("post %s: got %s at %s in queue %v, want scheduled at %s", id, p.Status, p.ScheduledTime, p.QueueGroupID, at)
+		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || len(p.Targets) != 1 {
+			t.Errorf("post %s: got %s at %s with %d targets, want scheduled at %s with one", id, p.Status, p.ScheduledTime, len(p.Targets), at)
+		}
+		if p.QueueGroupID == nil || *p.QueueGroupID != g.ID {
+			t.Errorf("post %s: got the queue %v, want %s", id, p.QueueGroupID, g.ID)
 		}
 		if other, twice := got[at]; twice {
 			t.Errorf("%s and %s both have the slot %s", id, other, at)
 		}
 		if got[at] = id; !g.HasSlotAt(at) {
-			t.Errorf("%s is no slot", at)
+			t.Errorf("%s is not a slot", at)
 		}
 	}
 	for id := range canceled {
@@ -161,8 +164,8 @@ func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 	t.Logf("%d posts scheduled, %d canceled, %d moves refused because the slot was taken", len(live), len(canceled), taken)
 }
 
-// Clocks skip 02:30 on 9 March 2031: that slot falls on the one at 03:30, and
-// only one post goes there.
+// Clocks skip 02:30 on 9 March 2031: that slot coincides with the one at 03:30, and
+// only one post is scheduled there.
 func TestQueue_SkippedTimeIsNotBookedTwice(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
@@ -190,7 +193,7 @@ func TestQueue_CanceledRejectedAndMovedPostsFreeTheirSlot(t *testing.T) {
 			elsewhere := first.Add(90 * time.Minute).Format(time.RFC3339)
 			moved, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{ScheduledTime: &elsewhere})
 			if moved.QueueGroupID != nil {
-				t.Errorf("got queue %v, want none: %s is no slot", moved.QueueGroupID, elsewhere)
+				t.Errorf("got queue %v, want none: %s is not a slot", moved.QueueGroupID, elsewhere)
 			}
 			return err
 		},
@@ -204,7 +207,7 @@ func TestQueue_CanceledRejectedAndMovedPostsFreeTheirSlot(t *testing.T) {
 			p, err = n.Scheduler.Edit(t.Context(), author, scheduling.Edit{Content: &text})
 			n.Must(err)
 			if other, err := inQueue(n); err != nil || other.ScheduledTime.Equal(first) {
-				t.Errorf("got %s (%v): what waits for approval has lost its slot", other.ScheduledTime, err)
+				t.Errorf("got %s (%v): a pending post has lost its slot", other.ScheduledTime, err)
 			}
 			_, err = n.Scheduler.Reject(t.Context(), guard(n, p), "Not yet")
 			return err
@@ -303,8 +306,11 @@ func TestQueue_SlotsListsFreeAndTaken(t *testing.T) {
 	})
 	got, err := n.Scheduler.Slots(t.Context(), n.Owner, times[0], times[2])
 	n.Must(err)
-	if len(got) != 2 || !got[0].At.Equal(times[0]) || got[0].PostID != nil || !got[1].At.Equal(times[1]) || got[1].PostID == nil || *got[1].PostID != p.ID {
-		t.Errorf("got %+v, want %s free and %s with post %s", got, times[0], times[1], p.ID)
+	if len(got) != 2 || !got[0].At.Equal(times[0]) || !got[1].At.Equal(times[1]) {
+		t.Fatalf("got %+v, want slots at %s and %s", got, times[0], times[1])
+	}
+	if got[0].PostID != nil || got[1].PostID == nil || *got[1].PostID != p.ID {
+		t.Errorf("got the posts %v and %v, want none and %s", got[0].PostID, got[1].PostID, p.ID)
 	}
 	n.Must((&account.Groups{Store: n.Store}).Delete(t.Context(), n.Owner, g.ID))
 	if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled || p.QueueGroupID != nil {

@@ -27,6 +27,7 @@ type Draft struct {
 	TrackLinks     bool                `json:"track_links,omitempty"`          // replace URLs by short links
 	When           string              `json:"-"`                              // NextFree: the next free slot of a queue
 	QueueGroupID   string              `json:"-"`                              // whose slot ScheduledTime is, or which queue NextFree means
+	Labels         []uuid.UUID         `json:"labels,omitempty"`               // labels and at most one campaign
 	SaveAsDraft    bool                `json:"-"`                              // store a draft; its content is not checked yet
 }
 
@@ -34,7 +35,7 @@ type Draft struct {
 type Segment struct {
 	Content     string   `json:"content"`
 	Attachments []string `json:"attachments,omitempty"`
-	// AfterMinutes is how long after the segment before it is sent.
+	// AfterMinutes is how long after the previous segment it is sent.
 	AfterMinutes int `json:"after_minutes,omitempty"`
 }
 
@@ -102,7 +103,7 @@ func (d *Scheduler) validate(ctx context.Context, who workspace.Principal, draft
 func (c *check) validate(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
 	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		Content: draft.Content, Language: draft.Language, Options: draft.Options, Status: post.Scheduled}}
+		Content: draft.Content, Language: draft.Language, Options: draft.Options, LabelIDs: draft.Labels, Status: post.Scheduled}}
 	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339) }
 
-// problems lists what a request was refused for, as "field code".
+// problems lists the reasons of a refusal as "field code".
 func problems(t *testing.T, err error) []string {
 	t.Helper()
 	var e *apperr.Error
@@ -161,7 +161,7 @@ func TestSchedule_CountsLikeTheNetwork(t *testing.T) {
 func TestSchedule_WithAnUnavailableInstance(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
-	fresh := newsroomtest.Open(t) // knows no limits yet
+	fresh := newsroomtest.Open(t) // its limits are not known yet
 	fresh.Connect("desk")
 	fresh.Scheduler.Networks = fresh.Networks
 	fresh.Must(fresh.Fake.Close())
@@ -189,7 +189,7 @@ func TestSchedule_ReplyNeedsItsParent(t *testing.T) {
 	grandchild, err := reply(child)
 	n.Must(err)
 	if *grandchild.ThreadID != root.ID || *grandchild.ThreadParentID != child.ID {
-		t.Errorf("the reply's reply is %+v", grandchild)
+		t.Errorf("the reply to the reply is %+v", grandchild)
 	}
 
 	_, err = reply(root, func(d *scheduling.Draft) { d.Accounts = []string{first.ID.String()} })
@@ -220,7 +220,7 @@ func TestSchedule_ReplyNeedsItsParent(t *testing.T) {
 	published := n.Schedule()
 	n.Finish(n.Claim(published), post.TargetPosted)
 	if _, err = reply(published, func(d *scheduling.Draft) { d.ScheduledTime = in(time.Minute) }); err != nil {
-		t.Errorf("a published post was not answered: %v", err)
+		t.Errorf("a reply to a published post: %v", err)
 	}
 }
 

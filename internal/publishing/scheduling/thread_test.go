@@ -44,7 +44,7 @@ func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 		n.Must(err)
 		check(p)
 	}
-	// Overrides that are not named stay; null takes one back.
+	// Overrides that are not named stay; null removes one.
 	want[first.ID] = "Hello|New second"
 	change(scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "New second"}}})
 	want[first.ID] = "For the desk|New second"
@@ -52,7 +52,7 @@ func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 	want[second.ID] = "Hello|New second"
 	change(scheduling.Edit{Overrides: map[string]*scheduling.Override{second.ID.String(): nil}})
 
-	// The override of an account that is taken away goes with it.
+	// The override of a removed account is removed with it.
 	change(scheduling.Edit{Accounts: &[]string{second.ID.String()}})
 	want[first.ID] = "Hello|New second"
 	change(scheduling.Edit{Accounts: &[]string{first.ID.String(), second.ID.String()}})
@@ -144,13 +144,13 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
 	}
-	// An account that comes with the edit can be overridden by it.
+	// An account that is added by an edit can be overridden by it.
 	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}})
 	n.Must(err)
 }
 
-// Vietnamese letters carry up to two marks; composed or not, each is one
-// character to Mastodon, in every segment and for every account.
+// Vietnamese letters carry up to two marks. Composed or not, each is one character on
+// Mastodon, in every segment and for every account.
 func TestOverrides_CountLikeTheNetwork(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk").ID.String()

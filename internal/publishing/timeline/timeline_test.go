@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func thePost() post.Post {
 	return post.Post{TimeZone: "Asia/Ho_Chi_Minh", Targets: []post.Target{desk, evening}}
 }
 
-// row is one event and what is said of it. Its time is noon in Vietnam.
+// row is one event and its sentence. Its time is noon in Vietnam.
 type row struct{ kind, data, want string }
 
 const both = `["00000000-0000-7000-8000-00000000000a","00000000-0000-7000-8000-00000000000b"]`
@@ -42,6 +43,7 @@ func rows() []row {
 		{"submitted", `{}`, "Pending approval."},
 		{"approved", `{}`, "Approved."},
 		{"rejected", `{"note":"Which source?"}`, "Not approved. Which source?"},
+		{"labeled", `{"labels":[]}`, "Labels changed."},
 		{"refused", `{"asked":"approve","code":"too_late","reason":"It was to be published earlier."}`, "It could not be approved: its time had passed."},
 		{"needs_reconnect", `{}`, "The network no longer accepts Dateline's access; reconnect the account."},
 		{"expiring", `{"days":7,"ends_at":"2026-12-24T11:00:00Z"}`, "Dateline's access to the account expires soon; reconnect it before then."},
@@ -157,8 +159,7 @@ func TestTimeline_DescribesEventsOfRemovedAccounts(t *testing.T) {
 	}
 }
 
-// eventTypes reads the types from the source, so that a new one cannot be
-// forgotten here.
+// eventTypes reads the types from the source, so that no new type is missing here.
 func eventTypes(t *testing.T) (types []string) {
 	t.Helper()
 	packages, err := parser.ParseDir(token.NewFileSet(), "../post", nil, 0) //nolint:staticcheck // needs no types
@@ -205,14 +206,14 @@ func TestEveryEventTypeHasASentence(t *testing.T) {
 	}
 }
 
-// Whatever an event holds, its sentence is whole.
+// Whatever the data of an event, its sentence is complete.
 func TestSentencesAreWholeWithoutData(t *testing.T) {
 	l := timeline.English()
 	whole := regexp.MustCompile(`^(\p{Lu}|@).*[.]$`)
 	for key := range l.Messages {
 		kind, variant, _ := strings.Cut(key, ".")
-		if kind == "change" || key == timeline.Account || kind == "reconciled" || kind == "edited" || kind == "problem" {
-			continue // are no sentences, or cannot be without their data
+		if key == timeline.Account || slices.Contains([]string{"change", "reconciled", "edited", "problem"}, kind) {
+			continue // are no sentences, or need their data
 		}
 		data, _ := json.Marshal(map[string]any{"code": variant, "segment": 0, "type": "x", "status": variant, "reason": variant})
 		if got := tell(t, thePost(), post.Event{Type: kind, TargetID: &desk.ID, Data: data}); !whole.MatchString(got.Text) || strings.ContainsAny(got.Text, "{}[]") {

@@ -78,8 +78,8 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]a
 	return accountsFromRows(rows), err
 }
 
-// EditAccount updates what people choose for an account. What is nil stays as it
-// is, and a nil setting is removed.
+// EditAccount updates the editable properties of an account. nil keeps a property, and
+// a nil setting is removed.
 func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, c account.Edit) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
 	for name, value := range c.Settings {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -50,7 +51,7 @@ func (s *Store) Posts(ctx context.Context, f post.Filter) ([]post.Post, error) {
 		approvals[i] = string(a)
 	}
 	params := db.ListPostsAscendingParams{Approvals: approvals, WorkspaceID: f.WorkspaceID, Statuses: statuses,
-		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID,
+		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID, LabelID: f.LabelID, Patterns: orEmpty(media.Patterns(f.Text)),
 		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit)} //nolint:gosec // the API caps the limit at 200
 	list := s.q.ListPostsAscending
 	if !f.Ascending {
@@ -123,7 +124,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
+		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds, Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
 		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		Approval: post.Approval{State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy, SubmittedAt: r.SubmittedAt,

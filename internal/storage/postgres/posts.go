@@ -61,12 +61,15 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	if err := lockMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
 		return db.ScheduledPost{}, err
 	}
+	if _, err := lockLabels(ctx, q, p.WorkspaceID, p.LabelIDs); err != nil {
+		return db.ScheduledPost{}, err
+	}
 	row, err := q.InsertPost(ctx, db.InsertPostParams{
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, Approval: approvalState(p.Approval.State),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {
 		return row, slotError(err)

@@ -53,7 +53,7 @@ type DuePost struct {
 }
 
 // ListOverduePosts lists up to limit posts that are overdue by more than late and
-// have unclaimed targets.
+// have targets without a valid claim.
 func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, limit int) ([]uuid.UUID, error) {
 	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
 }

@@ -21,13 +21,15 @@ func exportQueries() map[archive.Section]string {
 	return map[archive.Section]string{
 		archive.Workspace: `select jsonb_build_object('name', name, 'time_zone', time_zone, 'authors_need_approval', authors_need_approval, 'keep_media_credit', keep_media_credit) from workspaces where id = $1`,
 		archive.Accounts: `select jsonb_build_object('id', id, 'network', network, 'base_url', base_url, 'remote_id', remote_id, 'handle', handle, 'name', name,
-			'kind', kind, 'settings', settings, 'created_at', created_at) from accounts where workspace_id = $1 order by id`,
+			'label', label, 'color', color, 'kind', kind, 'settings', settings, 'created_at', created_at) from accounts where workspace_id = $1 order by id`,
+		archive.Groups: `select to_jsonb(g) - '{workspace_id,updated_at}'::text[] from account_groups g where workspace_id = $1 order by id`,
+		archive.Labels: `select to_jsonb(l) - '{workspace_id,updated_at}'::text[] from labels l where workspace_id = $1 order by id`,
 		archive.Media: `select jsonb_build_object('id', id, 'object_key', object_key, 'sha256', encode(sha256, 'hex'), 'mime_type', mime_type, 'bytes', bytes,
 			'file_name', file_name, 'alt_text', alt_text, 'metadata_removed', metadata_removed, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
 		archive.Series: `select to_jsonb(s) - '{workspace_id,user_id,checked_until,last_error,last_error_at,version}'::text[] ||
 			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_notes n where n.series_id = s.id))
 			from series s where workspace_id = $1 order by id`,
-		archive.Posts: `select to_jsonb(p) - '{workspace_id,user_id,attachment_urls,platform_media_ids,workflow_revision,listed_at,submitted_by,submitted_at,approval_by,approval_at,late_noted_at,redriven_at}'::text[] ||
+		archive.Posts: `select to_jsonb(p) - '{workspace_id,user_id,attachment_urls,platform_media_ids,workflow_revision,listed_at,queue_slot,search_text,submitted_by,submitted_at,approval_by,approval_at,late_noted_at,redriven_at}'::text[] ||
 			jsonb_build_object('targets', (select coalesce(jsonb_agg(to_jsonb(t) - '{post_id,fence,claimed_until}'::text[] ||
 				jsonb_build_object('published', (select coalesce(jsonb_agg(to_jsonb(r) - '{target_id,account_id}'::text[] order by r.segment), '[]') from remote_posts r where r.target_id = t.id)) order by t.id), '[]')
 				from post_targets t where t.post_id = p.post_id))
@@ -82,11 +84,13 @@ func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit
 // are ignored.
 func importColumns() map[archive.Table][]string {
 	return map[archive.Table][]string{
-		archive.AccountRows: {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "kind", "settings", "created_at", "status", "token"},
+		archive.AccountRows: {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "label", "color", "kind", "settings", "created_at", "status", "token"},
+		archive.GroupRows:   {"id", "workspace_id", "name", "color", "account_ids", "time_zone", "slots", "created_at"},
+		archive.LabelRows:   {"id", "workspace_id", "kind", "name", "color", "created_at"},
 		archive.SeriesRows:  {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
 		archive.NoteRows:    {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",
-			"thread_parent_id", "language", "thread", "options", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base"},
+			"thread_parent_id", "language", "thread", "options", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base", "queue_group_id", "label_ids"},
 		archive.TargetRows: {"id", "post_id", "account_id", "status", "attempts", "override", "fingerprint", "remote_id", "remote_url", "error_class", "error_code", "error_message", "sent_at", "posted_at"},
 		archive.RemoteRows: {"account_id", "remote_id", "target_id", "segment", "remote_url", "sent_at", "posted_at"},
 		archive.LinkRows:   {"code", "workspace_id", "user_id", "post_id", "account_id", "network", "url", "title", "created_at", "disabled_at"},
@@ -129,6 +133,26 @@ func (s *Store) AccountsByRemote(ctx context.Context, workspaceID uuid.UUID) (ma
 		found[a] = id
 		return nil
 	})
+	return found, err
+}
+
+// GroupNames maps the names of a workspace's account groups to their ids.
+func (s *Store) GroupNames(ctx context.Context, workspaceID uuid.UUID) (map[string]uuid.UUID, error) {
+	groups, err := s.Groups(ctx, workspaceID)
+	found := make(map[string]uuid.UUID, len(groups))
+	for _, g := range groups {
+		found[g.Name] = g.ID
+	}
+	return found, err
+}
+
+// LabelNames maps the kinds and names of a workspace's labels to their ids.
+func (s *Store) LabelNames(ctx context.Context, workspaceID uuid.UUID) (map[string]uuid.UUID, error) {
+	labels, err := s.Labels(ctx, workspaceID)
+	found := make(map[string]uuid.UUID, len(labels))
+	for _, l := range labels {
+		found[string(l.Kind)+" "+strings.ToLower(l.Name)] = l.ID
+	}
 	return found, err
 }
 

@@ -1,5 +1,5 @@
-// Package crawlrig assembles a crawler for tests and benchmarks: the real one,
-// on real engines, against a synthetic web.
+// Package crawlrig assembles a crawler for tests and benchmarks: the production code on
+// real engines, crawling a synthetic web.
 package crawlrig
 
 import (

@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// crawler is the simplest one that the parts make: no pauses, no frontier.
+// crawler is a minimal crawler built from the packages: no delays, no frontier.
 type crawler struct {
 	t       *testing.T
 	world   *crawltest.World
@@ -27,7 +27,7 @@ type crawler struct {
 	queue   []discover.Link
 	seen    map[weburl.URL]bool
 	pages   map[string]*fetch.Result // by final URL
-	reasons map[string]string        // by path, of what was not fetched
+	reasons map[string]string        // errors by path
 }
 
 func newCrawler(t *testing.T, w *crawltest.World, limits fetch.Limits) *crawler {
@@ -129,16 +129,17 @@ func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
 	}
 }
 
-// Every article is found from the front page, past all traps; each trap costs
-// little and is told by its reason; what robots.txt refuses is not asked for.
+// Every article is found from the front page despite all traps. Each trap costs few
+// requests and is reported with its reason. Paths disallowed by robots.txt are not
+// requested.
 func TestWorld_CrawlPastTraps(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Articles: 60, Traps: true, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	// What hangs and what drips costs these times once each; a machine that is
-	// busy must not make pages seem slow.
+	// Each hanging and each slow response costs these timeouts once. They are long
+	// enough that pages of a busy machine are not cut off.
 	c := newCrawler(t, w, fetch.Limits{HeaderTimeout: 4 * time.Second, Grace: time.Second, PageBytes: 1 << 20})
 	c.run(w.Site(0).Home(), w.Site(0).URL("/sitemap.xml"))
 	for _, a := range w.Articles() {
@@ -173,11 +174,11 @@ func TestWorld_CrawlPastTraps(t *testing.T) {
 		}
 	}
 	if calendar == "" {
-		t.Error("the calendar had no end")
+		t.Error("the crawl did not leave the calendar")
 	}
 }
 
-// A hub with one new card is never unchanged, and one with none always is.
+// A hub with one new card is never classified as unchanged, and one without always is.
 func TestWorld_HubsChangeWithNews(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 3, Seed: 5})
 	if err != nil {
@@ -209,7 +210,7 @@ func TestWorld_HubsChangeWithNews(t *testing.T) {
 		for round := range 30 {
 			s.Churn()
 			if _, is := look(s.Home()); is != was {
-				t.Fatalf("round %d: a new template is called news", round)
+				t.Fatalf("round %d: a new template counts as news", round)
 			}
 			a := s.Publish()
 			after, is := look(s.Home())
@@ -220,14 +221,14 @@ func TestWorld_HubsChangeWithNews(t *testing.T) {
 				}
 			}
 			if is == was || added != 1 || !after[a.URL] {
-				t.Fatalf("round %d: a new article is not seen", round)
+				t.Fatalf("round %d: a new article was not detected", round)
 			}
 			before, was = after, is
 		}
 	}
 }
 
-// robots.txt is asked for once, also while a site is in trouble.
+// robots.txt is fetched once, also while a site fails.
 func TestWorld_RobotsDuringFaults(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
@@ -242,7 +243,7 @@ func TestWorld_RobotsDuringFaults(t *testing.T) {
 		}
 	}
 	if asked := len(w.Log()); asked != 1 {
-		t.Errorf("asked %d times", asked)
+		t.Errorf("got %d requests", asked)
 	}
 	s.Fail(0)
 	c = newCrawler(t, w, fetch.Limits{})

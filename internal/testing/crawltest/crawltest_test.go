@@ -40,8 +40,8 @@ func start(t *testing.T, o Options) *World {
 	return w
 }
 
-// A new article is at once on the front page, in its section, in the feed and
-// in the news sitemap, and can be read.
+// A new article is immediately on the front page, in its section, in the feed and in
+// the news sitemap, and its page exists.
 func TestWorld_Publish(t *testing.T) {
 	w := start(t, Options{Sites: 2, Proxied: true})
 	s := w.Site(1)
@@ -49,7 +49,7 @@ func TestWorld_Publish(t *testing.T) {
 	a := s.Publish()
 	path := strings.TrimPrefix(a.URL, s.URL(""))
 	if strings.Contains(before, path) {
-		t.Fatal("the article was there before it was published")
+		t.Fatal("the article existed before it was published")
 	}
 	section := strings.Split(path, "/")[1]
 	for _, hub := range []string{s.Home(), s.URL("/" + section), s.FeedURL(), s.URL("/sitemap-news.xml")} {
@@ -59,22 +59,23 @@ func TestWorld_Publish(t *testing.T) {
 	}
 	res, page := get(t, w, a.URL)
 	if res.StatusCode != http.StatusOK || !strings.Contains(page, strings.Split(a.Body, "\n\n")[1]) {
-		t.Errorf("the article answers %d, or lacks its text", res.StatusCode)
+		t.Errorf("the article: got status %d, or its text is missing", res.StatusCode)
 	}
 	again, _ := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag"))
 	if again.StatusCode != http.StatusNotModified {
-		t.Errorf("a conditional request is answered %d", again.StatusCode)
+		t.Errorf("conditional request: got status %d", again.StatusCode)
 	}
 	s.Edit(a.Number)
 	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != http.StatusOK || !strings.Contains(page, "Cập nhật lần thứ 1") {
-		t.Errorf("an edited article is answered %d", res.StatusCode)
+		t.Errorf("edited article: got status %d", res.StatusCode)
 	}
 	if n := w.Fetches()[a.URL]; n != 3 {
-		t.Errorf("the article was fetched %d times by the log", n)
+		t.Errorf("the log has %d fetches of the article", n)
 	}
 }
 
-// Violations are requests that are too close, disallowed, or during a Retry-After.
+// Violations are requests that are too close together, disallowed, or during a
+// Retry-After.
 func TestWorld_PolitenessViolations(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	w := start(t, Options{Sites: 2, Proxied: true, Now: func() time.Time { return now }})
@@ -84,7 +85,7 @@ func TestWorld_PolitenessViolations(t *testing.T) {
 	now = now.Add(time.Second)
 	get(t, w, s.Home())
 	if found := w.PolitenessViolations(time.Second, 0); len(found) != 0 {
-		t.Errorf("polite requests are called impolite: %q", found)
+		t.Errorf("got violations for polite requests: %q", found)
 	}
 	if found := w.PolitenessViolations(2*time.Second, 0); len(found) != 1 {
 		t.Errorf("two requests within two seconds: %q", found)
@@ -104,12 +105,12 @@ func TestWorld_PolitenessViolations(t *testing.T) {
 	}
 }
 
-// Real hubs are never the same twice; neither are these.
+// Real hubs differ with every request; so do these.
 func TestWorld_TemplateChurn(t *testing.T) {
 	w := start(t, Options{Proxied: true, Traps: true})
 	_, a := get(t, w, w.Site(0).Home())
 	_, b := get(t, w, w.Site(0).Home())
 	if a == b {
-		t.Error("two answers of the front page are the same byte for byte")
+		t.Error("two responses of the front page are identical")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// OpenDir is a directory that a program may read when it has become another
+// OpenDir returns a directory that is readable for programs that switch to another
 // user, with a path short enough for sockets.
 func OpenDir(t testing.TB) string {
 	t.Helper()
@@ -32,8 +32,8 @@ type Child struct {
 	once  sync.Once
 }
 
-// Run starts a program; it is killed when the test is over. What it said is
-// told when the test fails.
+// Run starts a program and kills it when the test ends. If the test fails, its output
+// is logged.
 func Run(t testing.TB, dir string, env []string, command string, args ...string) *Child {
 	t.Helper()
 	c := &Child{Cmd: exec.Command(command, args...), name: filepath.Base(command) + " " + strings.Join(args[:min(len(args), 1)], " "), Log: &Buffer{}, ended: make(chan struct{})}
@@ -51,7 +51,7 @@ func Run(t testing.TB, dir string, env []string, command string, args ...string)
 	return c
 }
 
-// Kill ends it as a power cut does, also while it is stopped.
+// Kill ends it as a power failure would, also while it is stopped.
 func (c *Child) Kill() {
 	c.once.Do(func() {
 		_ = c.Process.Signal(syscall.SIGCONT)
@@ -60,7 +60,7 @@ func (c *Child) Kill() {
 	})
 }
 
-// Ended says whether it has ended.
+// Ended reports whether it has ended.
 func (c *Child) Ended() bool {
 	select {
 	case <-c.ended:
@@ -70,7 +70,7 @@ func (c *Child) Ended() bool {
 	}
 }
 
-// Stop ends it as an operator does.
+// Stop ends it with SIGINT, like an operator.
 func (c *Child) Stop(t testing.TB) {
 	t.Helper()
 	_ = c.Process.Signal(syscall.SIGTERM)

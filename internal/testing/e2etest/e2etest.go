@@ -1,5 +1,5 @@
-// Package e2etest is what the tests share that run the real program beside real
-// engines and speak HTTP to it.
+// Package e2etest contains helpers for tests that run the real program with real
+// engines and send it HTTP requests.
 package e2etest
 
 import (
@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Into decodes the answer, unless out is nil.
+// Into decodes the response, unless out is nil.
 func (a Answer) Into(out any) error {
 	if out == nil {
 		return nil
@@ -51,7 +51,7 @@ func Ask(ctx context.Context, method, address, token string, body any) (Answer, 
 	return Do(request)
 }
 
-// Do sends a request and reads the whole answer.
+// Do sends a request and reads the complete response.
 func Do(request *http.Request) (Answer, error) {
 	answer, err := http.DefaultClient.Do(request) //nolint:gosec // tests ask their own servers
 	if err != nil {
@@ -62,16 +62,16 @@ func Do(request *http.Request) (Answer, error) {
 	return Answer{answer.StatusCode, raw}, err
 }
 
-// Works says whether an address answers 200.
+// Works reports whether an address returns 200.
 func Works(ctx context.Context, address string) bool {
 	answer, err := Ask(ctx, http.MethodGet, address, "", nil)
 	return err == nil && answer.Status == http.StatusOK
 }
 
-// pause is how long Eventually waits between two looks.
+// pause is the polling interval of Eventually.
 const pause = 50 * time.Millisecond
 
-// Eventually looks again and again until it is done.
+// Eventually polls until done returns true.
 func Eventually(t testing.TB, within time.Duration, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(pause) {
@@ -82,9 +82,9 @@ func Eventually(t testing.TB, within time.Duration, what string, done func() boo
 	t.Fatalf("%[2]s: timed out after %[1]s", within, what)
 }
 
-// FreePort finds a port of this machine that nobody uses. It is below the ports
-// that the system gives to outgoing connections, which many tests at a time open:
-// one of them could take the port before the program listens.
+// FreePort finds a free port of this machine. It is below the range of ephemeral ports:
+// outgoing connections of parallel tests could otherwise take the port before the
+// program listens.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	const first, last = 10_000, 32_000
@@ -102,7 +102,7 @@ func FreePort(t testing.TB) string {
 	return ""
 }
 
-// Must fails the test for an error that it is not about.
+// Must fails the test on errors that are not its subject.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -110,7 +110,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Buffer collects what several goroutines write.
+// Buffer collects the output of several goroutines.
 type Buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -123,14 +123,14 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// String gives all that was written.
+// String returns the complete output.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
 
-// Tail gives the last n bytes of it.
+// Tail returns the last n bytes.
 func (b *Buffer) Tail(n int) string {
 	s := b.String()
 	return s[max(len(s)-n, 0):]

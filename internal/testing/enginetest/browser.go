@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// Browser is a Chromium without a window, as a person has it: it does not say
-// that a program drives it. It is driven by the Chrome DevTools Protocol through
-// a pipe (chromedevtools.github.io/devtools-protocol, "--remote-debugging-pipe").
+// Browser is a headless Chromium that does not reveal that it is automated. It is
+// controlled with the Chrome DevTools Protocol through a pipe
+// (chromedevtools.github.io/devtools-protocol, "--remote-debugging-pipe").
 type Browser struct {
 	t   testing.TB
 	out io.Writer
@@ -45,8 +45,8 @@ type Tab struct {
 // browserTimeout is the timeout of a response.
 const browserTimeout = time.Minute
 
-// Chromium starts a browser of the test's own. resolve gives names the address
-// of a server: its rules are those of --host-resolver-rules.
+// Chromium starts a browser for the test. resolve maps host names to the address of a
+// server, in the syntax of --host-resolver-rules.
 func Chromium(t testing.TB, resolve string) *Browser {
 	t.Helper()
 	program := findChromium(t)
@@ -71,7 +71,7 @@ func Chromium(t testing.TB, resolve string) *Browser {
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(ourIn) })
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its helpers, too
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // and its child processes
 		_ = cmd.Wait()
 		_ = ourOut.Close()
 		reader.Wait()
@@ -80,7 +80,7 @@ func Chromium(t testing.TB, resolve string) *Browser {
 	return b
 }
 
-// read hands out the answers. Messages end with a zero byte.
+// read dispatches responses. Messages end with a zero byte.
 func (b *Browser) read(from io.Reader) {
 	r := bufio.NewReader(from)
 	for {
@@ -146,11 +146,11 @@ func (b *Browser) call(session, method string, params map[string]any, result any
 		}
 		return nil
 	case <-time.After(browserTimeout):
-		return fmt.Errorf("%s: the browser does not answer", method)
+		return fmt.Errorf("%s: no response from the browser", method)
 	}
 }
 
-// Open opens a tab in a profile of its own, without cookies of others. extra are
+// Open opens a tab in a profile of its own, without other tabs' cookies. extra are
 // scripts that run before each page's own.
 func (b *Browser) Open(extra ...string) *Tab {
 	b.t.Helper()
@@ -196,7 +196,7 @@ func (t *Tab) Go(address string) {
 	t.Await("document.readyState=='complete'&&location.href!='about:blank'")
 }
 
-// Eval runs a script in the page and gives what it comes to, as text.
+// Eval runs a script in the page and returns its result as text.
 func (t *Tab) Eval(script string) string {
 	t.browser.t.Helper()
 	text, err := t.eval(script)
@@ -223,7 +223,7 @@ func (t *Tab) eval(script string) (string, error) {
 	return fmt.Sprint(got.Result.Value), nil
 }
 
-// Await waits until a script comes to true; pages may come and go meanwhile.
+// Await waits until a script returns true; pages may change meanwhile.
 func (t *Tab) Await(script string) {
 	t.browser.t.Helper()
 	var last string

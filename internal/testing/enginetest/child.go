@@ -19,8 +19,8 @@ type child struct {
 	done   chan struct{}
 }
 
-// startChild starts a program that the system ends by itself, with the signal
-// given, when this process is killed.
+// startChild starts a program that the kernel ends with a signal when this process is
+// killed.
 func startChild(stop syscall.Signal, owner *syscall.Credential, dir, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.Command(program, args...), done: make(chan struct{})}
 	c.cmd.Dir = dir
@@ -29,13 +29,13 @@ func startChild(stop syscall.Signal, owner *syscall.Credential, dir, program str
 	c.cmd.SysProcAttr = attributes(stop, owner)
 	started := make(chan error)
 	go func() {
-		// The death signal belongs to the thread that made the child: that
-		// thread has to live as long. prctl(2), PR_SET_PDEATHSIG.
+		// The death signal is sent when the thread that started the child ends, so that
+		// thread has to live as long as the child. prctl(2), PR_SET_PDEATHSIG.
 		runtime.LockOSThread()
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // how it ended is told by its output
+			_ = c.cmd.Wait() // its output tells how it ended
 			close(c.done)
 		}
 	}()
@@ -58,7 +58,7 @@ func (c *child) await(ready func() error) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s does not answer: %w", c.cmd.Path, err)
+			return fmt.Errorf("%s does not respond: %w", c.cmd.Path, err)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func environment(home string) []string {
 	return env
 }
 
-// unprivileged is nobody when the tests run as root, whom Postgres refuses;
+// unprivileged is the user nobody when the tests run as root, which Postgres refuses;
 // nil for any other user.
 func unprivileged() *syscall.Credential {
 	if os.Geteuid() != 0 {

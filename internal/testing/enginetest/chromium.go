@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// RemoteChromium starts a browser without windows, for as long as the test runs, and
-// gives the address at which it is controlled (Chrome DevTools Protocol).
+// RemoteChromium starts a headless browser for the duration of the test and returns the
+// address of its Chrome DevTools Protocol.
 func RemoteChromium(t testing.TB) string {
 	t.Helper()
 	program := findChromium(t)
 	home := shortTempDir(t)
-	// A container lacks what its sandbox needs, and root may not have one. Tests
-	// show it only pages that they wrote.
+	// Containers lack what the browser's sandbox needs, and root may not have one.
+	// Tests open only their own pages.
 	browser, err := startChild(syscall.SIGKILL, nil, home, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--remote-debugging-port=0", "--user-data-dir="+home, "about:blank")
 	if err != nil {
@@ -41,8 +41,8 @@ func RemoteChromium(t testing.TB) string {
 	return "http://127.0.0.1:" + port
 }
 
-// findChromium gives the browser's program. Without one the test fails in CI and
-// is left out, in a line, elsewhere.
+// findChromium returns the browser's program. Without one the test fails in CI and is
+// skipped elsewhere.
 func findChromium(t testing.TB) string {
 	t.Helper()
 	NeedEngines(t)
@@ -54,6 +54,6 @@ func findChromium(t testing.TB) string {
 	if strict() {
 		t.Fatal("CI=true and no Chromium: install it (on Debian: apt-get install chromium)")
 	}
-	t.Skip("Chromium is not installed; what runs in browsers was left out")
+	t.Skip("Chromium is not installed; browser tests are skipped")
 	return ""
 }

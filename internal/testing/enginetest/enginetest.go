@@ -1,14 +1,14 @@
-// Package enginetest gives tests the real engines: a Postgres and a Redis that
-// run for one test process, and an S3 server on a directory.
+// Package enginetest provides real engines for tests: a Postgres and a Redis for the
+// test process, and an S3 server on a directory.
 //
 // A package that uses Postgres declares
 //
 //	func TestMain(m *testing.M) { enginetest.Main(m) }
 //
-// so that the server is stopped when its tests are done. Engines that are not
-// installed are replaced where that is possible; with CI=true their absence
-// fails the test, because a build must not pass by leaving tests out. With -short
-// tests that need an engine are skipped (make unit).
+// so that the server is stopped after its tests. Engines that are not installed are
+// replaced where that is possible. With CI=true their absence fails the test, because a
+// build must not pass by skipping tests. With -short tests that need an engine are
+// skipped (make unit).
 package enginetest
 
 import (
@@ -20,15 +20,15 @@ import (
 	"testing"
 )
 
-// process holds the servers of this test process. They are shared by all of
-// its tests, and testing gives no other place that outlives a single test.
+// process holds the servers of this test process. They are shared by all of its tests,
+// and package testing has no other place that outlives a single test.
 var process struct { //nolint:gochecknoglobals // see above
 	mu       sync.Mutex
 	inMain   bool
 	postgres *cluster
 }
 
-// Main runs the tests of a package, then stops what they started.
+// Main runs the tests of a package, then stops the engines.
 func Main(m *testing.M) {
 	process.inMain = true
 	RunAtATime(max(6, runtime.GOMAXPROCS(0)))
@@ -41,8 +41,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// RunAtATime sets how many parallel tests run at a time, unless -parallel does.
-// Go runs as many as there are processors, but tests with engines mostly wait.
+// RunAtATime sets how many parallel tests run at a time, unless -parallel does. The
+// default is the number of CPUs, but tests with engines mostly wait.
 func RunAtATime(n int) {
 	flag.Parse()
 	given := false
@@ -52,8 +52,7 @@ func RunAtATime(n int) {
 	}
 }
 
-// NeedEngines skips the test with -short, which runs no processes beside the
-// tests. Every helper that starts one calls it.
+// NeedEngines skips the test with -short. Every helper that starts an engine calls it.
 func NeedEngines(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -61,5 +60,5 @@ func NeedEngines(t testing.TB) {
 	}
 }
 
-// strict says that every engine must be there.
+// strict reports whether every engine must be installed.
 func strict() bool { return os.Getenv("CI") == "true" }

@@ -38,7 +38,7 @@ func TestManyTestsMayAskAtOnce(t *testing.T) {
 		all.Go(func() {
 			url := enginetest.Postgres(t)
 			if _, taken := urls.LoadOrStore(url, true); taken {
-				t.Errorf("%s was given twice", url)
+				t.Errorf("%s was returned twice", url)
 			}
 			connection, err := pgx.Connect(t.Context(), url)
 			if err != nil {
@@ -63,7 +63,7 @@ func TestRedisAnswersUntilItIsStopped(t *testing.T) {
 	}
 	stop()
 	if err := client.Ping(t.Context()).Err(); err == nil {
-		t.Error("Redis still answers")
+		t.Error("Redis still responds")
 	}
 }
 

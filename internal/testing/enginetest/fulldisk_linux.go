@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// SmallDisk gives a directory in which files of more than room bytes do not
-// fit: a file system of that size where the test may mount one, else a limit on
-// every file that this process writes. A test that uses it must not run in
-// parallel.
+// SmallDisk returns a directory that holds at most room bytes: a file system of that
+// size where the test may mount one, else a limit on every file that this process
+// writes. A test that uses it must not run in parallel.
 func SmallDisk(t testing.TB, room uint64) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

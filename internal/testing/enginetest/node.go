@@ -19,11 +19,11 @@ import (
 	"dateline/internal/infra/retry"
 )
 
-// Node starts a server that is written for Node.js, for as long as the test
-// runs, and gives what it writes into the file options["ready"], a path that is
-// added here, when it is ready. dir holds server.mjs, package.json,
-// package-lock.json and .npmrc; what they need is installed once into the
-// user's cache, outside the repository. The server gets its options as JSON.
+// Node starts a Node.js server for the duration of the test and returns the content of
+// the file options["ready"], a path that is added here, once the server has written it.
+// dir contains server.mjs, package.json, package-lock.json and .npmrc; its packages are
+// installed once into the user's cache, outside the repository. The server gets its
+// options as JSON.
 func Node(t testing.TB, dir string, options map[string]any) string {
 	t.Helper()
 	installed := Packages(t, dir)
@@ -53,13 +53,13 @@ func Node(t testing.TB, dir string, options map[string]any) string {
 	return string(said)
 }
 
-// Packages gives a copy of dir, which holds package.json, package-lock.json and
-// .npmrc, in which these packages are installed (node_modules). Install scripts
-// do not run, but for the packages named in rebuild, whose native parts are
-// downloaded or compiled.
+// Packages returns a copy of dir, which contains package.json, package-lock.json and
+// .npmrc, with these packages installed (node_modules). Install scripts do not run,
+// except for the packages named in rebuild, whose native parts are downloaded or
+// compiled.
 //
-// Everything is kept below CacheDir: the copies, what npm downloads, and what
-// compilers need. An install that was interrupted continues from there.
+// Everything is stored below CacheDir: the copies, npm's downloads, and what compilers
+// need. An interrupted install resumes from there.
 func Packages(t testing.TB, dir string, rebuild ...string) string {
 	t.Helper()
 	NeedEngines(t)
@@ -69,7 +69,7 @@ func Packages(t testing.TB, dir string, rebuild ...string) string {
 		if strict() {
 			t.Fatalf("CI=true and no Node.js: install it (on Debian: apt-get install nodejs npm): %v", err)
 		}
-		t.Skipf("%s was left out, because Node.js is not installed: %v", dir, err)
+		t.Skipf("%s is skipped, because Node.js is not installed: %v", dir, err)
 	}
 	i := install{npm: npm, dir: dir, rebuild: rebuild, attempts: 4, pause: 10 * time.Second, limit: 15 * time.Minute, log: t.Logf}
 	installed, err := i.run(t.Context())
@@ -102,8 +102,8 @@ type install struct {
 	log      func(format string, args ...any)
 }
 
-// run gives a copy of dir with node_modules, made once for its content by
-// whichever process is first.
+// run returns a copy of dir with node_modules, created once per content by the first
+// process.
 func (i install) run(ctx context.Context) (string, error) {
 	files, name, err := i.files(ctx)
 	if err != nil {
@@ -128,8 +128,8 @@ func (i install) run(ctx context.Context) (string, error) {
 	if _, err := os.Stat(final); !errors.Is(err, fs.ErrNotExist) {
 		return final, err
 	}
-	// Aside and renamed, so that an install that broke off leaves nothing that
-	// looks whole.
+	// Install beside it and rename, so that an interrupted install leaves nothing that
+	// looks complete.
 	aside := final + ".new"
 	if err := errors.Join(os.RemoveAll(aside), os.MkdirAll(aside, 0o700)); err != nil {
 		return "", err
@@ -151,22 +151,23 @@ func (i install) run(ctx context.Context) (string, error) {
 	return final, os.Rename(aside, final)
 }
 
-// files reads what belongs to the packages, and names their copy by it.
+// files reads the files that belong to the packages and returns a name of the copy that
+// depends on them.
 func (i install) files(ctx context.Context) (files map[string][]byte, name string, err error) {
 	sum := sha256.New()
 	files = map[string][]byte{}
 	for _, name := range []string{"server.mjs", "package.json", "package-lock.json", ".npmrc"} {
 		raw, err := os.ReadFile(filepath.Join(i.dir, name))
 		if name == "server.mjs" && errors.Is(err, fs.ErrNotExist) {
-			continue // data alone
+			continue // regular files only
 		}
 		if err != nil {
 			return nil, "", err
 		}
 		files[name] = raw
-		_, _ = fmt.Fprintf(sum, "%s %d %s", name, len(raw), raw) // a hash takes all
+		_, _ = fmt.Fprintf(sum, "%s %d %s", name, len(raw), raw) // a hash never fails to write
 	}
-	if len(i.rebuild) > 0 { // what is compiled fits one version of Node.js
+	if len(i.rebuild) > 0 { // compiled parts work with one version of Node.js only
 		version, err := exec.CommandContext(ctx, "node", "--version").Output()
 		if err != nil {
 			return nil, "", fmt.Errorf("ask node for its version: %w", err)
@@ -202,7 +203,7 @@ func (i install) once(ctx context.Context, cache, dir string, lock *os.File, arg
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "npm_config_cache="+filepath.Join(cache, "npm"), "npm_config_devdir="+filepath.Join(cache, "node-gyp"),
 		"npm_config_fetch_retries=5", "npm_config_fetch_retry_mintimeout=2000", "npm_config_fetch_retry_maxtimeout=60000", "npm_config_fetch_timeout=300000")
-	cmd.ExtraFiles = []*os.File{lock} // held until npm is done, should this process end before it
+	cmd.ExtraFiles = []*os.File{lock} // npm holds the lock, even if this process ends first
 	cmd.WaitDelay = 10 * time.Second  // for children of npm that keep its output open
 	return cmd.CombinedOutput()
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// npm that fails, hangs or works, as its first lines in the log say.
+// A fake npm that fails, hangs or works, as the first lines of its log say.
 const brokenNPM = `#!/bin/sh
 echo "$npm_config_cache" > "$TEST_DIR/cache"
 echo x >> "$TEST_DIR/attempts"
@@ -19,8 +19,8 @@ esac
 mkdir -p node_modules
 `
 
-// An install survives a registry that does not answer and an npm that hangs,
-// and keeps everything below one folder.
+// An install survives a registry that does not respond and an npm that hangs, and
+// writes everything below one folder.
 func TestPackages_InstallSurvivesFailures(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	t.Setenv("TEST_DIR", dir)

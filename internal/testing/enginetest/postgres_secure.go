@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// SecurePostgres starts a Postgres of the test's own that listens on loopback
-// and has TLS. It gives the URL, to which sslmode is to be added, and the file
-// with its certificate, which ends at the time given.
+// SecurePostgres starts a Postgres for the test that listens on loopback with TLS. It
+// returns the URL, without sslmode, and the file with its certificate, which expires at
+// the given time.
 func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) {
 	t.Helper()
 	NeedEngines(t)
@@ -28,7 +28,7 @@ func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) 
 		if strict() {
 			t.Fatal(err)
 		}
-		t.Skipf("what Postgres does with TLS was left out: %v", err)
+		t.Skipf("tests of Postgres with TLS are skipped: %v", err)
 	}
 	dir, err := os.MkdirTemp("/tmp", clusterPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
@@ -54,8 +54,8 @@ func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) 
 	return c.admin.String(), certificate
 }
 
-// selfSigned writes a certificate for this machine, and its key for who runs
-// servers alone.
+// selfSigned writes a certificate for this machine, and its key readable for the
+// server's user only.
 func selfSigned(t testing.TB, dir string, ends time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -12,16 +12,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis gives the URL of an empty Redis of the test's own: redis-server or
-// valkey-server where one is installed, else a stand-in in memory.
+// Redis returns the URL of an empty Redis for the test: redis-server or valkey-server
+// where one is installed, else an in-memory replacement.
 func Redis(t testing.TB) string {
 	t.Helper()
 	url, _ := StoppableRedis(t)
 	return url
 }
 
-// StoppableRedis is Redis for tests that take it away. stop may be called more
-// than once.
+// StoppableRedis is Redis for tests that stop it. stop may be called more than once.
 func StoppableRedis(t testing.TB) (url string, stop func()) {
 	t.Helper()
 	NeedEngines(t)
@@ -33,11 +32,11 @@ func StoppableRedis(t testing.TB) (url string, stop func()) {
 		if strict() {
 			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
 		}
-		t.Log("redis-server is not installed; this test runs against miniredis, a stand-in")
+		t.Log("redis-server is not installed; this test uses miniredis instead")
 		stand := miniredis.RunT(t)
 		return "redis://" + stand.Addr(), stand.Close
 	}
-	// A socket instead of a port: no other process can be faster at taking it.
+	// A socket instead of a port: no other process can take it first.
 	dir := shortTempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
 	server, err := startChild(syscall.SIGKILL, nil, dir, program, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
@@ -58,7 +57,7 @@ func StoppableRedis(t testing.TB) (url string, stop func()) {
 	return url, stop
 }
 
-// RedisClient connects to a URL that Redis gave, for as long as the test runs.
+// RedisClient connects to a URL that Redis returned, for the duration of the test.
 func RedisClient(t testing.TB, url string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(url)
@@ -70,7 +69,7 @@ func RedisClient(t testing.TB, url string) *redis.Client {
 	return client
 }
 
-// ParseRedis connects to a URL that Redis gave, for another process of a test.
+// ParseRedis connects to a URL that Redis returned, in another process of a test.
 func ParseRedis(url string) (*redis.Client, error) {
 	options, err := redis.ParseURL(url)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// DurableRedis is a Redis with an append-only file, which can be killed and
-// started again on it.
+// DurableRedis is a Redis with an append-only file that can be killed and restarted.
 type DurableRedis struct {
 	URL string
 
@@ -21,8 +20,7 @@ type DurableRedis struct {
 	server *child
 }
 
-// NewDurableRedis starts one; fsync is Redis' appendfsync. It needs a real
-// Redis.
+// NewDurableRedis starts a Redis; fsync is its appendfsync. It requires a real Redis.
 func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 	t.Helper()
 	NeedEngines(t)
@@ -34,7 +32,7 @@ func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 		if strict() {
 			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
 		}
-		t.Skip("redis-server is not installed, and miniredis keeps nothing")
+		t.Skip("redis-server is not installed, and miniredis has no append-only file")
 	}
 	dir := memoryDir(t)
 	socket := filepath.Join(dir, "redis.sock")
@@ -45,10 +43,9 @@ func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 	return r
 }
 
-// memoryDir is a directory in memory where there is one. On a disk that lags,
-// Redis with appendfsync everysec holds writes back for up to two seconds
-// (aof.c, flushAppendOnlyFile), which a
-// crash loses: a test cannot rely on the disk.
+// memoryDir is a directory in memory if there is one. On a slow disk, Redis with
+// appendfsync everysec delays writes for up to two seconds (aof.c,
+// flushAppendOnlyFile), which a crash loses, so a test cannot rely on the disk.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "dateline-")
@@ -59,7 +56,7 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// Start starts it again after Kill.
+// Start restarts it after Kill.
 func (r *DurableRedis) Start() {
 	r.t.Helper()
 	server, err := startChild(syscall.SIGKILL, nil, r.dir, r.args[0], r.args[1:]...)
@@ -80,7 +77,7 @@ func (r *DurableRedis) Start() {
 // Kill ends it as a crash does.
 func (r *DurableRedis) Kill() { r.server.stop(syscall.SIGKILL) }
 
-// Wipe takes away what a killed server had.
+// Wipe deletes the data of a killed server.
 func (r *DurableRedis) Wipe() {
 	r.t.Helper()
 	if err := os.RemoveAll(filepath.Join(r.dir, "appendonlydir")); err != nil {

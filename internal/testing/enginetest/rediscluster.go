@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisCluster gives a client of an empty Redis Cluster of three masters on
-// loopback, which are the test's own.
+// RedisCluster returns a client of an empty Redis Cluster for the test: three masters
+// on loopback.
 func RedisCluster(t testing.TB) *redis.ClusterClient {
 	t.Helper()
 	NeedEngines(t)
@@ -29,7 +29,7 @@ func RedisCluster(t testing.TB) *redis.ClusterClient {
 		if strict() {
 			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
 		}
-		t.Skip("redis-server is not installed, and miniredis is no cluster")
+		t.Skip("redis-server is not installed, and miniredis has no cluster mode")
 	}
 	var addrs []string
 	for len(addrs) < 3 {
@@ -55,8 +55,8 @@ func RedisCluster(t testing.TB) *redis.ClusterClient {
 
 var errPortTaken = errors.New("the port was taken by another process")
 
-// clusterNode starts a node. Nodes of a cluster have no sockets but ports: one
-// for clients and one for one another, so another process may be faster.
+// clusterNode starts a node. Cluster nodes need ports, one for clients and one for the
+// cluster bus, so another process may take them first.
 func clusterNode(t testing.TB, program string) (string, error) {
 	port, bus, err := twoPorts()
 	if err != nil {
@@ -83,7 +83,7 @@ func clusterNode(t testing.TB, program string) (string, error) {
 	return addr, nil
 }
 
-// ownNode says whether the Redis that answers is the one that was started.
+// ownNode reports whether the Redis at this address is the one that was started.
 func ownNode(ctx context.Context, client *redis.Client, dir string) error {
 	got, err := client.ConfigGet(ctx, "dir").Result()
 	if err == nil && got["dir"] != dir {
@@ -108,7 +108,7 @@ func twoPorts() (int, int, error) {
 
 const slots = 16384
 
-// joinCluster divides the slots and introduces the nodes to the first one.
+// joinCluster assigns the slots and introduces the nodes to the first one.
 func joinCluster(ctx context.Context, addrs []string) error {
 	for i, addr := range addrs {
 		node := redis.NewClient(&redis.Options{Addr: addr})
@@ -117,7 +117,7 @@ func joinCluster(ctx context.Context, addrs []string) error {
 		if err := node.ClusterAddSlotsRange(ctx, from, to).Err(); err != nil {
 			return err
 		}
-		// Nodes with the same epoch would have to agree on one first.
+		// Nodes with the same epoch would have to resolve the conflict first.
 		if err := node.Do(ctx, "cluster", "set-config-epoch", i+1).Err(); err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 	"dateline/internal/storage/objects"
 )
 
-// S3 opens an empty bucket of an S3 server that is the test's own. TEST_S3_URL
-// (http://access-key:secret-key@host:port) names a server to use instead; its
-// buckets are left behind.
+// S3 opens an empty bucket of an S3 server for the test. TEST_S3_URL
+// (http://access-key:secret-key@host:port) names a server to use instead; its buckets
+// are not deleted.
 func S3(t testing.TB) *objects.Bucket {
 	t.Helper()
 	given := os.Getenv("TEST_S3_URL")
@@ -40,8 +40,7 @@ func S3(t testing.TB) *objects.Bucket {
 	return bucket
 }
 
-// StoppableS3 is S3 for tests that take it away, or look into the directory that
-// it is in.
+// StoppableS3 is S3 for tests that stop it or access its directory.
 func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
 	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
@@ -61,8 +60,8 @@ func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func())
 	return bucket, server.Close
 }
 
-// shortTempDir is t.TempDir with a path that a socket may have (108 bytes,
-// unix(7)); test names make the other one longer.
+// shortTempDir is t.TempDir with a path short enough for a socket (108 bytes, unix(7));
+// test names make the other one longer.
 func shortTempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "dateline-")

@@ -1,5 +1,5 @@
-// Package mediatest makes videos for tests: small ones of any shape, and ones
-// of a size that their content does not take in memory.
+// Package mediatest creates videos for tests: small ones of any shape, and large ones
+// that need little memory.
 package mediatest
 
 import (
@@ -16,7 +16,7 @@ func Box(kind string, content ...[]byte) []byte {
 	return append(append(out, kind...), body...)
 }
 
-// BE32 writes numbers as the boxes hold them.
+// BE32 encodes numbers as 32 bits, big-endian, as boxes do.
 func BE32(values ...uint32) (out []byte) {
 	for _, v := range values {
 		out = binary.BigEndian.AppendUint32(out, v)
@@ -72,8 +72,8 @@ func (m Movie) moov() []byte {
 	return Box("moov", Box("mvhd", BE32(0, 0, 0, 1000, m.Seconds*1000, 1<<16, 0, 0, 0), BE32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), make([]byte, 28)), tracks)
 }
 
-// Long is a minute of video (mp42, which net/http knows) whose frames take so many bytes, none of them in
-// memory; and its size.
+// Long returns a minute of video (mp42, which net/http detects) with frames of a given
+// size, none of them in memory, and its total size.
 func Long(frames int64) (content io.Reader, size int64) {
 	m := Movie{Brand: "mp42", Width: 1920, Height: 1080, Seconds: 60, MoovFirst: true}.Bytes()
 	head := append(m[:len(m)-8], BE32(uint32(frames+8))...) //nolint:gosec // tests stay below 4 GiB

@@ -13,31 +13,31 @@ import (
 	"slices"
 )
 
-// What tagged files tell. Everything is in Secrets.
+// The metadata of the files. Secrets lists all of it.
 const (
 	Camera   = "SecretCam 900"
 	Location = "Safe house, District 4"
 	Position = "+10.7769+106.7009/"
 	Note     = "met the source here"
-	// What a workspace may choose to keep.
+	// Metadata that a workspace may choose to keep.
 	Creator   = "An Nguyễn"
 	Credit    = "Dateline Desk"
 	Copyright = "© 2026 Newsroom & Partners"
 )
 
-// degrees are the numbers of a position in EXIF: rare enough to be found.
+// degrees are the numbers of a position in EXIF: rare enough to be searched for.
 func degrees() []byte { return BE32(0x0A5EC2E7, 0x01A5EC2E) }
 
-// Secrets is what must not be found in a file that was stored.
+// Secrets lists what a stored file must not contain.
 func Secrets() [][]byte {
 	return [][]byte{degrees(), []byte(Camera), []byte(Location), []byte(Position), []byte(Note), []byte("GPSLatitude"), []byte("SECRET")}
 }
 
-// Credits is what a workspace may choose to keep.
+// Credits is the metadata that a workspace may choose to keep.
 func Credits() [][]byte { return [][]byte{[]byte(Creator), []byte(Credit), []byte("2026 Newsroom")} }
 
-// EXIF is a TIFF structure as cameras write it: with a position, maker notes and
-// a thumbnail.
+// EXIF is a TIFF structure like those of cameras: with a position, maker notes and a
+// thumbnail.
 func EXIF(orientation int) []byte {
 	type entry struct {
 		tag, kind uint16
@@ -68,7 +68,7 @@ func EXIF(orientation int) []byte {
 		}
 		out = append(append(append(out, body...), BE32(next)...), heap...)
 	}
-	// The directories stand one behind the other; their places are counted first.
+	// The directories follow one another; their offsets are computed first.
 	first := []entry{{0x010E, 2, ascii(Note)}, {0x010F, 2, ascii("SECRET Works")}, {0x0110, 2, ascii(Camera)},
 		{0x0112, 3, []byte{0, byte(orientation)}}, {0x0132, 2, ascii("2026:11:22 10:11:12")}, {0x013B, 2, ascii(Creator)}, //nolint:gosec // 1 to 8
 		{0x8298, 2, ascii(Copyright)}, {0x8769, 4, BE32(0)}, {0x8825, 4, BE32(0)}}
@@ -83,7 +83,7 @@ func EXIF(orientation int) []byte {
 	return out
 }
 
-// XMP is a packet as editors write it.
+// XMP is a packet like those of editors.
 func XMP() []byte {
 	return []byte(`<?xpacket begin="` + "\uFEFF" + `" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
@@ -94,7 +94,7 @@ func XMP() []byte {
 </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`)
 }
 
-// IPTC is the body of an APP13 segment as agencies write it.
+// IPTC is the body of an APP13 segment like those of agencies.
 func IPTC() []byte {
 	iim := []byte("\x1C\x01\x5A\x00\x03\x1B%G")
 	for _, field := range []struct {
@@ -109,7 +109,7 @@ func IPTC() []byte {
 	return append(out, make([]byte, len(iim)%2)...)
 }
 
-// Profile is a color profile, as far as anybody looks at it here.
+// Profile is a color profile with as much content as the code reads.
 func Profile() []byte {
 	p := make([]byte, 400)
 	copy(p[16:], "RGB ")
@@ -142,7 +142,7 @@ func Segment(marker byte, body ...[]byte) []byte {
 // PlainJPEG is a picture with a color profile and without metadata.
 func PlainJPEG(width, height int) []byte {
 	var b bytes.Buffer
-	_ = jpeg.Encode(&b, Picture(width, height), &jpeg.Options{Quality: 95}) // a Buffer takes everything
+	_ = jpeg.Encode(&b, Picture(width, height), &jpeg.Options{Quality: 95}) // a Buffer never fails
 	return slices.Concat(b.Bytes()[:2], Segment(0xE2, []byte("ICC_PROFILE\x00\x01\x01"), Profile()), b.Bytes()[2:])
 }
 
@@ -172,7 +172,7 @@ func Chunk(kind string, body ...[]byte) []byte {
 // PNG is a picture with all metadata that a PNG can have.
 func PNG(width, height, orientation int) []byte {
 	var b bytes.Buffer
-	_ = png.Encode(&b, Picture(width, height)) // a Buffer takes everything
+	_ = png.Encode(&b, Picture(width, height)) // a Buffer never fails
 	plain := b.Bytes()
 	return slices.Concat(plain[:33], Chunk("gAMA", BE32(45455)),
 		Chunk("eXIf", EXIF(orientation)), Chunk("tEXt", []byte("Location\x00"+Location)), Chunk("tEXt", []byte("Author\x00"+Creator)), Chunk("tIME", []byte{7, 234, 11, 22, 10, 11, 12}),
@@ -200,7 +200,7 @@ func GIF() []byte {
 		g.Image, g.Delay = append(g.Image, image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.White, color.Black})), append(g.Delay, 15)
 	}
 	var b bytes.Buffer
-	_ = gif.EncodeAll(&b, g) // a Buffer takes everything
+	_ = gif.EncodeAll(&b, g) // a Buffer never fails
 	plain := b.Bytes()
 	at := bytes.Index(plain, []byte("!\xFF\x0BNETSCAPE2.0"))
 	trailer := []byte{1}

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Telemetry is what a track of positions holds, chunk by chunk.
+// Telemetry is the content of a track of positions, chunk by chunk.
 func Telemetry() []byte { return []byte("SECRET GPS5 " + Position + " ") }
 
-// TaggedMovie is a movie as phones and action cameras write it: with a position
-// in its user data and its metadata, the name of the camera, times, XMP, a track
-// of positions between the pictures, and notes behind the end.
+// TaggedMovie is a movie like those of phones and action cameras: with a position in
+// its user data and its metadata, the name of the camera, times, XMP, a track of
+// positions interleaved with the pictures, and trailing notes.
 func TaggedMovie(largeOffsets bool) []byte {
 	telemetry := Telemetry()
 	picture := bytes.Repeat([]byte{7}, 1000)
@@ -41,7 +41,7 @@ func TaggedMovie(largeOffsets bool) []byte {
 		Box("keys", BE32(0, 1), Box("mdta", []byte("com.apple.quicktime.location.ISO6709"))),
 		Box("ilst", Box("\x00\x00\x00\x01", Box("data", BE32(1, 0), []byte(Position)))))
 	moov := Movie{Width: 640, Height: 360, Seconds: 2}.moov()
-	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000) // mvhd: made at
+	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000) // mvhd: creation time
 	// The first track's description names the encoder.
 	entry := bytes.Index(moov, []byte("avc1")) + 4
 	copy(moov[entry+42:], "\x0ESECRET encoder")
@@ -78,8 +78,8 @@ func Element(id uint32, content ...[]byte) []byte {
 	return append(out, body...)
 }
 
-// TaggedWebM is a WebM with a title, a date, tags, and an attachment. When it is
-// live, the lengths of its segment and its cluster are not known.
+// TaggedWebM is a WebM with a title, a date, tags, and an attachment. A live one has
+// segments and clusters of unknown length.
 func TaggedWebM(live bool) []byte {
 	text := func(id uint32, s string) []byte { return Element(id, []byte(s)) }
 	video := Element(0xE0, Element(0xB0, []byte{2, 128}), Element(0xBA, []byte{1, 104}))

@@ -1,4 +1,4 @@
-// Package newsroomtest gives tests a newsroom that is complete but for
+// Package newsroomtest provides a newsroom for tests that is complete except for
 // Temporal: real engines (package enginetest) and a fake social network.
 package newsroomtest
 
@@ -45,7 +45,7 @@ type Newsroom struct {
 	DatabaseURL string
 	RedisURL    string
 	Objects     *objects.Bucket
-	ObjectsDir  string // where they lie
+	ObjectsDir  string // where files are stored
 	Fake        *fake.Server
 	Networks    platforms.Registry
 	Bus         *pubsub.Bus
@@ -64,17 +64,17 @@ type Newsroom struct {
 	Owner     workspace.Principal
 	Token     string // of the owner
 
-	StopRedis, StopObjects func() // take the engine away
+	StopRedis, StopObjects func() // stop the engine
 }
 
-// Open starts a newsroom for one test. Its workspace lives by the clock of
-// Asia/Ho_Chi_Minh and has no account yet.
+// Open starts a newsroom for one test. The workspace's time zone is Asia/Ho_Chi_Minh
+// and it has no accounts yet.
 func Open(t testing.TB) *Newsroom {
 	t.Helper()
 	return OpenWith(t, fake.Options{AutoApprove: true})
 }
 
-// OpenWith is Open with a network of another kind.
+// OpenWith is Open with another network.
 func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	t.Helper()
 	n := &Newsroom{T: t, ObjectsDir: t.TempDir()}
@@ -118,14 +118,14 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	return n
 }
 
-// noWeb is a web in which nothing answers: tests reach none.
+// noWeb is an HTTP transport that fails: tests must not reach the internet.
 type noWeb struct{}
 
 func (noWeb) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("tests reach no web")
 }
 
-// Must fails the test for an error that it is not about.
+// Must fails the test on errors that are not its subject.
 func (n *Newsroom) Must(err error) {
 	n.T.Helper()
 	if err != nil {
@@ -133,7 +133,7 @@ func (n *Newsroom) Must(err error) {
 	}
 }
 
-// Found makes one more workspace.
+// Found creates another workspace.
 func (n *Newsroom) Found(name string) (w workspace.Workspace, owner workspace.Principal, token string) {
 	n.T.Helper()
 	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
@@ -142,13 +142,13 @@ func (n *Newsroom) Found(name string) (w workspace.Workspace, owner workspace.Pr
 	return w, workspace.Principal{WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: workspace.Owner, Scopes: t.Scopes}, plain
 }
 
-// Member adds a person to the workspace.
+// Member adds a member to the workspace.
 func (n *Newsroom) Member(role workspace.Role) (token string) {
 	n.T.Helper()
 	return n.TokenOf(n.Join(n.Workspace, role))
 }
 
-// Join makes a new person a member of a workspace, who has logged in.
+// Join makes a new user, who has logged in, a member of a workspace.
 func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Principal {
 	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
@@ -158,7 +158,7 @@ func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Pr
 	return workspace.Principal{WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything}}
 }
 
-// TokenOf makes one more token of a member; with scopes, for these only.
+// TokenOf creates a token of a member, with all or only some scopes.
 func (n *Newsroom) TokenOf(who workspace.Principal, scopes ...workspace.Scope) string {
 	n.T.Helper()
 	t, plain := workspace.NewToken(who.WorkspaceID, who.UserID, "test")
@@ -180,8 +180,8 @@ func (n *Newsroom) Connect(name string) account.Account {
 	return a
 }
 
-// Allow connects an account of the fake network through its consent page, which
-// allows at once: with the tokens that an application gets there.
+// Allow connects an account of the fake network through its consent page, which allows
+// immediately, so that it has an application's tokens.
 func (n *Newsroom) Allow(name string) account.Account {
 	n.T.Helper()
 	_, err := n.Fake.AddAccount(name)
@@ -194,8 +194,8 @@ func (n *Newsroom) Allow(name string) account.Account {
 	return made.Account
 }
 
-// Consent goes to a consent page that allows at once, and gives what comes back
-// to the callback.
+// Consent opens a consent page that allows immediately, and passes its redirect to the
+// callback.
 func Consent(t testing.TB, link string) url.Values {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -225,7 +225,7 @@ func (n *Newsroom) Refuse(id uuid.UUID) {
 	n.Must(err)
 }
 
-// Schedule stores a post that is due in an hour.
+// Schedule creates a post that is due in an hour.
 func (n *Newsroom) Schedule(change ...func(*scheduling.Draft)) post.Post {
 	n.T.Helper()
 	d := scheduling.Draft{Content: "Hello", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339)}
@@ -237,13 +237,13 @@ func (n *Newsroom) Schedule(change ...func(*scheduling.Draft)) post.Post {
 	return p
 }
 
-// Claim begins to publish a post's first target.
+// Claim claims a post's first target.
 func (n *Newsroom) Claim(p post.Post) post.Call {
 	n.T.Helper()
 	return n.ClaimOn(p, p.Targets[0].AccountID)
 }
 
-// ClaimOn begins to publish a post on one of its accounts.
+// ClaimOn claims a post's target on one of its accounts.
 func (n *Newsroom) ClaimOn(p post.Post, account uuid.UUID) post.Call {
 	n.T.Helper()
 	target := TargetOn(p, account)
@@ -258,7 +258,7 @@ func (n *Newsroom) ClaimOn(p post.Post, account uuid.UUID) post.Call {
 	return c
 }
 
-// TargetOn is the post on one of its accounts.
+// TargetOn returns a post's target on one of its accounts.
 func TargetOn(p post.Post, account uuid.UUID) post.Target {
 	for _, t := range p.Targets {
 		if t.AccountID == account {
@@ -268,7 +268,7 @@ func TargetOn(p post.Post, account uuid.UUID) post.Target {
 	return post.Target{}
 }
 
-// Dead makes a post a dead letter on its accounts: failed or uncertain.
+// Dead makes a post's targets dead letters: failed or uncertain.
 func (n *Newsroom) Dead(p post.Post, status post.TargetStatus) post.Post {
 	n.T.Helper()
 	for _, t := range p.Targets {
@@ -277,7 +277,7 @@ func (n *Newsroom) Dead(p post.Post, status post.TargetStatus) post.Post {
 	return p
 }
 
-// Finish ends what Claim began.
+// Finish records the outcome of a claim.
 func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	n.T.Helper()
 	now := time.Now()
@@ -298,7 +298,7 @@ func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	return p
 }
 
-// Exec changes rows past the store, as time or an administrator would.
+// Exec changes rows without the store, for example to simulate the passage of time.
 func (n *Newsroom) Exec(sql string, args ...any) {
 	n.T.Helper()
 	n.connection(func(c *pgx.Conn) error {
@@ -307,7 +307,7 @@ func (n *Newsroom) Exec(sql string, args ...any) {
 	})
 }
 
-// Count gives the one number that a query asks for.
+// Count returns the number that a query selects.
 func (n *Newsroom) Count(sql string, args ...any) (count int) {
 	n.T.Helper()
 	n.connection(func(c *pgx.Conn) error { return c.QueryRow(n.T.Context(), sql, args...).Scan(&count) })

@@ -6,8 +6,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// Everywhere connects the desk at every network as a person would: through the
-// consent page, which allows at once, or by the network's form.
+// Everywhere connects an account at every network like a user: through the consent
+// page, which allows immediately, or with the network's form.
 func (n *Newsroom) Everywhere() []account.Account {
 	n.T.Helper()
 	add := func(a fake.Account) fake.Account {
@@ -42,8 +42,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 	return all
 }
 
-// Consented connects all that may be posted as after the consent page of a
-// network of the sandbox.
+// Consented connects all accounts that a consent page of the sandbox offers.
 func (n *Newsroom) Consented(name string) []account.Account {
 	n.T.Helper()
 	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true})

@@ -22,13 +22,13 @@ var queries string //nolint:gochecknoglobals // embedded
 //go:embed queries_heldout.txt
 var heldOutQueries string //nolint:gochecknoglobals // embedded
 
-// Now is when the suite takes place.
+// Now is the time at which the suite runs its searches.
 func Now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
 
-// ID names an invented article.
+// ID returns the id of an invented article.
 func ID(key string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(key)) }
 
-// Articles are those of the relevance set, by key.
+// Articles returns the articles of the relevance set, by key.
 func Articles() (map[string]search.Document, error) {
 	out := map[string]search.Document{}
 	for line := range lines(articles) {
@@ -61,7 +61,7 @@ func lines(text string) func(yield func(string) bool) {
 	}
 }
 
-// Judged is a query with what people should be shown for it.
+// Judged is a query with the relevance of its results.
 type Judged struct {
 	Query    string
 	Question bool // a full sentence
@@ -69,7 +69,7 @@ type Judged struct {
 	Grades   map[uuid.UUID]int
 }
 
-// Queries are those of the relevance set.
+// Queries returns those of the relevance set.
 func Queries() ([]Judged, error) {
 	var out []Judged
 	for _, file := range []struct {
@@ -97,9 +97,8 @@ func Queries() ([]Judged, error) {
 	return out, nil
 }
 
-// Noise makes articles that are about nothing: they have the words of the
-// relevance set's bodies, in disorder, so that words alone do not find what is
-// looked for.
+// Noise generates articles without a topic: they contain the words of the relevance
+// set's bodies in random order, so that matching words alone does not suffice.
 func Noise(n int) ([]search.Document, error) {
 	all, err := Articles()
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"dateline/internal/news/search"
 )
 
-// Embedder plays a model of meaning: words of one topic point one way, others
-// where their letters say.
+// Embedder imitates an embedding model: words of one topic have the same direction,
+// others one that depends on their letters.
 type Embedder struct {
-	Down  atomic.Bool  // it fails
-	Texts atomic.Int64 // that it has embedded
+	Down  atomic.Bool  // all calls fail
+	Texts atomic.Int64 // number of embedded texts
 }
 
 const dimensions = 64
@@ -21,10 +21,10 @@ const dimensions = 64
 // Dimensions is the length of a vector.
 func (*Embedder) Dimensions() int { return dimensions }
 
-// Embed makes vectors.
+// Embed returns vectors.
 func (e *Embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	if e.Down.Load() {
-		return nil, errors.New("the model is away")
+		return nil, errors.New("the model is unavailable")
 	}
 	e.Texts.Add(int64(len(texts)))
 	out := make([][]float32, len(texts))
@@ -37,7 +37,7 @@ func (e *Embedder) Embed(_ context.Context, texts []string) ([][]float32, error)
 			}
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(t.Word))
-			for j := range v { // a little of everything
+			for j := range v { // a small constant, so that no vector is zero
 				bit := float32(h.Sum32()>>(j%32)&1)*2 - 1
 				v[j] += bit * 0.05
 			}

@@ -13,14 +13,14 @@ type Feed struct {
 	Items []FeedItem
 }
 
-// FeedItem is one article of it.
+// FeedItem is an article of a feed.
 type FeedItem struct {
 	ID, Title, Link, Author string
 	Categories              []string
 	Published               time.Time
 }
 
-// ReadFeed reads RSS 2.0 and JSON Feed 1.1, by what their specifications name.
+// ReadFeed reads RSS 2.0 and JSON Feed 1.1 with the fields of their specifications.
 func ReadFeed(raw []byte) (f Feed, err error) {
 	if bytes.HasPrefix(raw, []byte("{")) {
 		return readJSON(raw)

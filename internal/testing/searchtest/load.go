@@ -9,18 +9,18 @@ import (
 	"dateline/internal/news/search"
 )
 
-// Load makes as many articles as a benchmark wants: about 250 words each, of a
-// vocabulary in which few words are frequent and most are rare, as in any language
-// (Zipf). Words are made of syllables, some with Vietnamese diacritics.
+// Load generates articles for benchmarks: about 250 words each, from a vocabulary with
+// a Zipf distribution as in natural languages. Words consist of syllables, some with
+// Vietnamese diacritics.
 type Load struct {
 	seed  uint64
 	words []string
 }
 
-// vocabulary is how many words there are.
+// vocabulary is the number of words.
 const vocabulary = 60_000
 
-// NewLoad makes the same articles for one seed.
+// NewLoad generates the same articles for one seed.
 func NewLoad(seed uint64) *Load {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same every time
 	l := &Load{seed: seed}
@@ -41,10 +41,11 @@ func NewLoad(seed uint64) *Load {
 	return l
 }
 
-// Word gives the word of a frequency: 0 is the most frequent.
+// Word returns the word of a rank: 0 is the most frequent.
 func (l *Load) Word(rank int) string { return l.words[rank] }
 
-// Article makes article number i, whatever was made before; the higher, the newer.
+// Article generates article number i, independent of other calls; higher numbers are
+// newer.
 func (l *Load) Article(i, of int) search.Document {
 	r := rand.New(rand.NewPCG(l.seed, uint64(i)+2)) //nolint:gosec // the same every time
 	zipf := rand.NewZipf(r, 1.07, 12, vocabulary-1)

@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// depth is how far down people look.
+// depth is the number of results that count.
 const depth = 10
 
-// NDCG compares a ranking with the best one, from 0 to 1: K. Järvelin and J.
+// NDCG compares a ranking with the ideal one, from 0 to 1: K. Järvelin and J.
 // Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques (TOIS 20, 2002).
 func NDCG(ranking []uuid.UUID, grades map[uuid.UUID]int) float64 {
 	var got, best float64
@@ -36,7 +36,7 @@ func gain(grade, rank int) float64 {
 	return (math.Pow(2, float64(grade)) - 1) / math.Log2(float64(rank)+2)
 }
 
-// Recall is the share of what should be found that is among the first.
+// Recall is the share of relevant articles among the first results.
 func Recall(ranking []uuid.UUID, grades map[uuid.UUID]int) float64 {
 	found := 0
 	for _, id := range ranking[:min(len(ranking), depth)] {
@@ -47,7 +47,7 @@ func Recall(ranking []uuid.UUID, grades map[uuid.UUID]int) float64 {
 	return float64(found) / float64(len(grades))
 }
 
-// First says whether the first hit is one of the best.
+// First reports whether the first hit is one of the best.
 func First(ranking []uuid.UUID, grades map[uuid.UUID]int) float64 {
 	best := 0
 	for _, g := range grades {

@@ -9,9 +9,9 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// Store writes an article into a newsroom's database with its change, as the
-// content store does: a new one, or its next version. Its domain has a seed of
-// the newsroom's workspace.
+// Store writes an article and its change into a newsroom's database, as the content
+// store does: a new one, or its next version. Its domain has a seed of the newsroom's
+// workspace.
 func Store(n *newsroomtest.Newsroom, d search.Document, firstSeen time.Time) {
 	n.T.Helper()
 	Seed(n, n.Workspace.ID, d.Domain)
@@ -22,7 +22,7 @@ func Store(n *newsroomtest.Newsroom, d search.Document, firstSeen time.Time) {
 	n.Exec("insert into article_changes (article_id, kind) values ($1, 'upsert')", d.ID)
 }
 
-// Seed lets a workspace see a domain.
+// Seed adds a workspace's seed on a domain.
 func Seed(n *newsroomtest.Newsroom, workspace uuid.UUID, domain string) {
 	n.T.Helper()
 	n.Exec("insert into crawl_domains (domain) values ($1) on conflict do nothing", domain)
@@ -30,7 +30,7 @@ func Seed(n *newsroomtest.Newsroom, workspace uuid.UUID, domain string) {
 		select gen_random_uuid(), $1, c.id, md5(c.domain)::uuid, 'https://' || c.domain || '/', 'home', 300, 1200, 900, 1, 0 from crawl_domains c where c.domain = $2 on conflict do nothing`, workspace, domain)
 }
 
-// Remove deletes an article, with its change.
+// Remove deletes an article and records the change.
 func Remove(n *newsroomtest.Newsroom, id uuid.UUID) {
 	n.T.Helper()
 	n.Exec("delete from articles where id = $1", id)

@@ -1,5 +1,5 @@
-// Package searchtest is the conformance suite for search engines, with a set of invented
-// articles and judged queries.
+// Package searchtest is the conformance suite for search engines, with a set of
+// invented articles and judged queries.
 package searchtest
 
 import (
@@ -61,7 +61,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// find searches, and gives the keys of what was found, in order.
+// find searches and returns the keys of the results in order.
 func find(t testing.TB, e search.Engine, r search.Request) (keys []string, a search.Response) {
 	t.Helper()
 	r.Now = Now()
@@ -78,7 +78,7 @@ func find(t testing.TB, e search.Engine, r search.Request) (keys []string, a sea
 func wantFirst(t *testing.T, e search.Engine, text string, want ...string) {
 	t.Helper()
 	if got, _ := find(t, e, search.Request{Text: text}); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
-		t.Errorf("%q gave %v, want %v first", text, got, want)
+		t.Errorf("%q: got %v, want %v first", text, got, want)
 	}
 }
 
@@ -144,7 +144,7 @@ func (j Judged) part() string {
 	return Keywords
 }
 
-// Ranking gives a function for Score.
+// Ranking returns a function for Score.
 func Ranking(t testing.TB, e search.Engine, r search.Request) func(string) []uuid.UUID {
 	return func(query string) []uuid.UUID {
 		r.Text, r.Limit = query, depth
@@ -183,7 +183,7 @@ func relevance(t *testing.T, rig Rig) {
 	byTime, _ := Score(t, Ranking(t, e, search.Request{Sort: search.ByTime}))
 	t.Logf("in the order of time: %s", byTime[AllQueries])
 	if byTime[AllQueries].NDCG >= rig.NDCG || byTime[AllQueries].First >= rig.First {
-		t.Error("the order of time reaches the bounds: they tell nothing")
+		t.Error("sorting by time reaches the thresholds: they are not significant")
 	}
 }
 
@@ -193,7 +193,7 @@ func operators(t *testing.T, rig Rig) {
 	for text, want := range map[string][]string{
 		`"fish and chips"`:       {"fishchips"},
 		`"chips and fish"`:       nil,
-		`"interest rates steady`: {"fed"}, // a quote that is not closed
+		`"interest rates steady`: {"fed"}, // an unclosed quote
 		`semicond*`:              {"chip"},
 		`apple -iphone`:          {"orchard"},
 		`apple -"apple harvest"`: {"apple"},
@@ -203,12 +203,12 @@ func operators(t *testing.T, rig Rig) {
 		got, a := find(t, e, search.Request{Text: text})
 		if text == "-apple" {
 			if a.Total != articleCount-2 {
-				t.Errorf("%q gave %d articles", text, a.Total)
+				t.Errorf("%q: got %d articles", text, a.Total)
 			}
 			continue
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%q gave %v, want %v", text, got, want)
+			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 	for _, text := range []string{"", "   ", "***", `"`, "-", `'); drop table articles; --`, "a & b | !c <-> (d", `\`, "\x00", "\xff\xfe", strings.Repeat("x ", 2000), "😀"} {
@@ -217,7 +217,7 @@ func operators(t *testing.T, rig Rig) {
 		}
 	}
 	if _, a := find(t, e, search.Request{}); a.Total != articleCount {
-		t.Errorf("without words %d articles are found", a.Total)
+		t.Errorf("without words: got %d articles", a.Total)
 	}
 }
 
@@ -233,7 +233,7 @@ func diacritics(t *testing.T, rig Rig) {
 		got, _ := find(t, e, search.Request{Text: text, Limit: 50})
 		for _, want := range map[string][]string{"ma": {"ma", "mado", "nhama"}, "phở": {"pho", "phoco"}, "pho": {"pho", "phoco"}}[text] {
 			if !slices.Contains(got, want) {
-				t.Errorf("%q gave %v, not %s", text, got, want)
+				t.Errorf("%q: got %v, want %s in it", text, got, want)
 			}
 		}
 	}
@@ -251,11 +251,11 @@ func typos(t *testing.T, rig Rig) {
 	}
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 0)
-	wantFirst(t, e, "eathquake", "quake")          // a letter lacks
-	wantFirst(t, e, "semicondutcors", "chip")      // two are swapped
+	wantFirst(t, e, "eathquake", "quake")          // a letter is missing
+	wantFirst(t, e, "semicondutcors", "chip")      // two letters are swapped
 	wantFirst(t, e, "ransomwarre surgrey", "hack") // one is doubled; two are swapped
 	wantFirst(t, e, "wolrd cup", "wc")
-	// What is put in quotes is meant.
+	// Quoted words are matched exactly.
 	if got, _ := find(t, e, search.Request{Text: `"eathquake"`}); len(got) != 0 {
 		t.Errorf("a quoted typo found %v", got)
 	}
@@ -291,7 +291,7 @@ func filters(t *testing.T, rig Rig) {
 		}
 	}
 	if got, _ := find(t, e, search.Request{Text: "world cup", Filters: search.Filters{Domains: []string{"circuit.example"}}}); len(got) != 0 {
-		t.Errorf("found %v elsewhere", got)
+		t.Errorf("got %v in another workspace", got)
 	}
 }
 

@@ -21,7 +21,7 @@ func timeOrder(t *testing.T, rig Rig) {
 	}
 	for _, h := range a.Hits {
 		if text := strings.ToLower(h.Title + h.Lead + h.Body); !strings.Contains(text, "hà") || !strings.Contains(text, "nội") {
-			t.Errorf("%s has not all words as they are written", h.Title)
+			t.Errorf("%s lacks words of the query", h.Title)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func pages(t *testing.T, rig Rig) {
 			_, a := find(t, e, search.Request{Text: "việt nam", Sort: sort, Offset: offset, Limit: 7})
 			for i, h := range a.Hits {
 				if seen[h.ID] || h.ID != whole.Hits[offset+i].ID {
-					t.Errorf("%s, place %d: %s is not what stands there on one page", sort, offset+i, h.Title)
+					t.Errorf("%s, position %d: got %s, which differs from a single page", sort, offset+i, h.Title)
 				}
 				seen[h.ID] = true
 			}
@@ -46,11 +46,11 @@ func pages(t *testing.T, rig Rig) {
 			}
 		}
 		if len(seen) != len(whole.Hits) || len(seen) < 10 {
-			t.Errorf("%s: %d on pages, %d in one", sort, len(seen), len(whole.Hits))
+			t.Errorf("%s: got %d on several pages, %d on one", sort, len(seen), len(whole.Hits))
 		}
 	}
 	if _, a := find(t, e, search.Request{Text: "việt nam", Offset: 1 << 30, Limit: -3}); len(a.Hits) != 0 {
-		t.Errorf("far behind the end are %d", len(a.Hits))
+		t.Errorf("far past the end: got %d", len(a.Hits))
 	}
 }
 
@@ -71,11 +71,11 @@ func highlights(t *testing.T, rig Rig) {
 	_, a := find(t, e, search.Request{Text: "gia vang"})
 	title, marked := text(a.Hits[0].Heading)
 	if title != a.Hits[0].Title || len(marked) == 0 || !strings.EqualFold(strings.Join(marked[:1], ""), "giá vàng") {
-		t.Errorf("%q is marked %q", title, marked)
+		t.Errorf("%q is highlighted as %q", title, marked)
 	}
 	_, a = find(t, e, search.Request{Text: "refinancing"})
 	if snippet, marked := text(a.Hits[0].Snippet); !strings.Contains(snippet, "Refinancing doubled") || !slices.Equal(marked, []string{"Refinancing"}) {
-		t.Errorf("%q is marked %q", snippet, marked)
+		t.Errorf("%q is highlighted as %q", snippet, marked)
 	}
 }
 
@@ -93,7 +93,7 @@ func versions(t *testing.T, rig Rig) {
 	d.Version, d.Title = 3, "Third expression"
 	must(t, e.Index(t.Context(), []search.Document{d}))
 	if got, _ := find(t, e, search.Request{Text: `"second wording"`}); len(got) != 0 {
-		t.Errorf("old words find %v", got)
+		t.Errorf("words of the old version find %v", got)
 	}
 	wantFirst(t, e, "expression", "v")
 }
@@ -110,7 +110,8 @@ func deletion(t *testing.T, rig Rig) {
 	}
 }
 
-// Content of pages is plain text, whatever it looks like and however long it is.
+// Content of pages is treated as plain text, whatever it contains and however long it
+// is.
 func hostile(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	const title = `<script>alert("needle")</script> <em>needle</em> \uE000`
@@ -125,13 +126,13 @@ func hostile(t *testing.T, rig Rig) {
 	}
 	got, marked := text(a.Hits[0].Heading)
 	if got != title || !slices.Equal(marked, []string{"needle", "needle"}) {
-		t.Errorf("%q is marked %q", got, marked)
+		t.Errorf("%q is highlighted as %q", got, marked)
 	}
 	if _, a := find(t, e, search.Request{Filters: search.Filters{Tags: []string{"x' OR 'x"}}}); len(a.Hits) != 1 {
-		t.Errorf("the tag finds %d", len(a.Hits))
+		t.Errorf("the tag: got %d", len(a.Hits))
 	}
 	if _, a := find(t, e, search.Request{Filters: search.Filters{Domains: []string{`' OR 'x' = 'x`, `" OR domain EXISTS`}}}); len(a.Hits) != 0 {
-		t.Errorf("a domain that is none finds %d", len(a.Hits))
+		t.Errorf("an invalid domain: got %d", len(a.Hits))
 	}
 }
 
@@ -150,13 +151,13 @@ func rebuild(t *testing.T, rig Rig) {
 	}
 	must(t, e.AddToRebuild(t.Context(), name, some))
 	must(t, e.DeleteFromRebuild(t.Context(), name, []uuid.UUID{ID("space")}))
-	wantFirst(t, e, "malaria", "vaccine") // still there
+	wantFirst(t, e, "malaria", "vaccine") // still found
 	must(t, e.FinishRebuild(t.Context(), name))
 	if _, a := find(t, e, search.Request{}); a.Total != 2 {
 		t.Errorf("%d articles are in the new index", a.Total)
 	}
 	wantFirst(t, e, "world cup", "wc")
-	// It takes new articles as before.
+	// It indexes new articles as before.
 	must(t, e.Index(t.Context(), []search.Document{all["vaccine"]}))
 	wantFirst(t, e, "malaria", "vaccine")
 }
@@ -169,12 +170,12 @@ func meaning(t *testing.T, rig Rig) {
 		// "Footballer", "kicker" and "soccer" are in no article.
 		got, _ := find(t, e, search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: mode, Limit: 5})
 		if !slices.Contains(got, "transfer") {
-			t.Errorf("%s gave %v", mode, got)
+			t.Errorf("%s: got %v", mode, got)
 		}
 	}
 	got, _ := find(t, e, search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Limit: 5})
 	if slices.Contains(got, "transfer") {
-		t.Errorf("words alone gave %v: the query tells nothing", got)
+		t.Errorf("words alone: got %v, so the query does not test meaning", got)
 	}
 	got, _ = find(t, e, search.Request{Text: "soccer", Mode: search.Semantic, Filters: search.Filters{Domains: []string{"harbour.example"}}})
 	if slices.Contains(got, "transfer") || len(got) == 0 {
@@ -187,9 +188,9 @@ func meaning(t *testing.T, rig Rig) {
 		t.Errorf("got %v by meaning, want the article without an embedding not among them", got)
 	}
 	wantFirst(t, e, "soccer kicker", "forbidden")
-	// Who uses operators means the words.
+	// Operators disable semantic search.
 	if got, _ := find(t, e, search.Request{Text: `"fish and chips"`, Mode: search.Hybrid}); fmt.Sprint(got) != "[fishchips]" {
-		t.Errorf("a phrase gave %v", got)
+		t.Errorf("a phrase: got %v", got)
 	}
 }
 
@@ -213,17 +214,17 @@ func questions(t *testing.T, rig Rig) {
 	if got, a := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night"}); !a.Relaxed || a.Total < len(got) {
 		t.Errorf("got relaxed %v and %d in all for %d hits, want relaxed and no fewer", a.Relaxed, a.Total, len(got))
 	}
-	// In the order of time nothing may lack.
+	// Sorted by time, every result contains all words.
 	if got, _ := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night", Sort: search.ByTime}); len(got) != 0 {
 		t.Errorf("in the order of time: got %v, want none", got)
 	}
-	// The pages of what lacks words hang together.
+	// The pages of relaxed results are consistent.
 	_, whole := find(t, e, search.Request{Text: "brain people sleep badly night", Limit: 30})
 	for offset := 0; offset < len(whole.Hits); offset += 8 {
 		_, a := find(t, e, search.Request{Text: "brain people sleep badly night", Offset: offset, Limit: 8})
 		for i, h := range a.Hits {
 			if offset+i < len(whole.Hits) && h.ID != whole.Hits[offset+i].ID {
-				t.Errorf("place %d: got %s, want %s", offset+i, h.Title, whole.Hits[offset+i].Title)
+				t.Errorf("position %d: got %s, want %s", offset+i, h.Title, whole.Hits[offset+i].Title)
 			}
 		}
 	}
@@ -238,7 +239,7 @@ func prefixes(t *testing.T, rig Rig) {
 		"semicond* europe":          {"chip"},
 		"semicond* contin*":         {"chip"},
 		"semiconductors -semicond*": nil,
-		"semicnod*":                 nil, // a typo in a prefix is not forgiven
+		"semicnod*":                 nil, // typos in a prefix are not corrected
 		`"plant in" europ*`:         {"chip"},
 		"bees -semicond* hone*":     {"bees"},
 	} {

@@ -1,4 +1,4 @@
-// Package temporaltest gives tests a real Temporal server.
+// Package temporaltest provides a real Temporal server for tests.
 package temporaltest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"dateline/workflows"
 )
 
-// Namespace is where tests work.
+// Namespace is the namespace of tests.
 const Namespace = "default"
 
 const (
@@ -29,14 +29,14 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Start runs temporald on an empty store until the test is over and gives its
-// address. Several may run at the same time.
+// Start runs temporald on an empty store for the duration of the test and returns its
+// address. Several may run concurrently.
 func Start(t testing.TB) (address string) {
 	t.Helper()
 	return StartIn(t, t.TempDir())
 }
 
-// StartIn is Start with the store in a folder of the caller's.
+// StartIn is Start with the store in a given folder.
 func StartIn(t testing.TB, dir string) (address string) {
 	t.Helper()
 	s := &Server{store: []string{"--db-filename", filepath.Join(dir, "temporal.db")}, port: e2etest.FreePort(t)}
@@ -55,17 +55,17 @@ func Program(t testing.TB) string {
 	return program
 }
 
-// Server is a server that a test starts again.
+// Server is a server that a test restarts.
 type Server struct {
 	Address string
 
-	store []string // the options that name it
+	store []string // options that select the store
 	port  string
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// StartPostgres is Start on an empty Postgres database, which temporald fills.
+// StartPostgres is Start on an empty Postgres database, which temporald migrates.
 func StartPostgres(t testing.TB, database string) *Server {
 	t.Helper()
 	s := &Server{store: []string{"--postgres-url", database}, port: e2etest.FreePort(t)}
@@ -73,7 +73,7 @@ func StartPostgres(t testing.TB, database string) *Server {
 	return s
 }
 
-// Restart kills the server and starts it again on its store and its port.
+// Restart kills the server and restarts it on the same store and port.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	_ = s.cmd.Process.Kill()
@@ -107,7 +107,7 @@ func (s *Server) start(t testing.TB) {
 				ready <- at
 			}
 		}
-		_ = cmd.Wait() // how it ended only matters when it never was ready
+		_ = cmd.Wait() // how it ended only matters if it never was ready
 	}()
 	s.cmd, s.ended = cmd, ended
 	t.Cleanup(func() { stop(t, cmd, ended) })

@@ -1,12 +1,12 @@
 import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
   IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
-  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconServer, IconSun, IconUserCircle, IconUsersGroup,
+  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
@@ -19,6 +19,8 @@ import { notifyError } from '../lib/notify'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
+
+const Palette = lazy(() => import('./Palette'))
 
 export function Shell() {
   return (
@@ -38,11 +40,22 @@ function Frame() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path, close])
   useGoing()
+  const [palette, setPalette] = useState(false)
+  const find = () => {
+    setPalette(true)
+    void import('./Palette').then((m) => m.openPalette())
+  }
+  useHotkeys([['mod+K', find]], [])
   return (
     <LiveProvider workspace={me.workspace.id}>
       <a href="#main" className="dl-skip">
         {t('nav.skip')}
       </a>
+      {palette && (
+        <Suspense>
+          <Palette />
+        </Suspense>
+      )}
       <AppShell header={{ height: 56 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding={{ base: 'sm', sm: 'lg' }}>
         <AppShell.Header px={{ base: 'xs', sm: 'md' }}>
           <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
@@ -56,6 +69,11 @@ function Frame() {
             </Group>
             <Group gap="xs" wrap="nowrap">
               <LiveSign />
+              <Tooltip label={`${t('palette.title')} (Ctrl K)`}>
+                <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('palette.title')} aria-keyshortcuts="Control+K Meta+K" onClick={find}>
+                  <IconSearch size={20} aria-hidden />
+                </ActionIcon>
+              </Tooltip>
               <NewPost />
               <UserMenu />
             </Group>
@@ -94,6 +112,7 @@ function useGoing() {
     to('r', t('nav.readers'), '/readers'),
     to('n', t('nav.news'), '/news'),
     to('y', t('nav.system'), '/system'),
+    { keys: 'Ctrl+K', label: t('palette.title'), run: () => undefined },
     { keys: '?', label: t('keys.title'), run: () => undefined },
   ])
 }

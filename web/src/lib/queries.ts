@@ -19,6 +19,8 @@ export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts
 
 export const groupsQuery = queryOptions({ queryKey: ['account-groups'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/account-groups'))).groups })
 
+export const labelsQuery = queryOptions({ queryKey: ['labels'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/labels'))).labels })
+
 /** The slots of all queues in a time window, free and taken. */
 export const slotsQuery = (from: Date, to: Date) =>
   queryOptions({

@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		{"10:48, Tue, Nov 19, 2019 | UPDATED: 11:05, Tue, Nov 19, 2019", "2019-11-19T03:48:00Z"},
 		{"13/12/2019 10:00 GMT-3", "2019-12-13T13:00:00Z"},
 		{"12:00 am, 1 January 2020 UTC", "2020-01-01T00:00:00Z"},
-		// as feeds write them, well or badly
+		// formats of feeds, valid and invalid
 		{"2026-03-07T10:00:00+07", "2026-03-07T03:00:00Z"},
 		{"2026/03/07 10:00", "2026-03-07T03:00:00Z"},
 		{"10:00 2026-03-07", "2026-03-07T03:00:00Z"},
@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 		{"3/27/2026 1:05:00 PM", "2026-03-27T06:05:00Z"},
 		{"Mar 7, 2026 10:00 AM", "2026-03-07T03:00:00Z"},
 		{"Published 7 March 2026 at 12:05 am", "2026-03-06T17:05:00Z"},
-		// as Vietnamese sites show them
+		// formats of Vietnamese sites
 		{"07/03/2026 | 10:00", "2026-03-07T03:00:00Z"},
 		{"07-03-2026 - 10:00 AM", "2026-03-07T03:00:00Z"},
 		{"10:00 | 07/03/2026", "2026-03-07T03:00:00Z"},
@@ -128,7 +128,7 @@ func TestParse_DayOnly(t *testing.T) {
 	}
 }
 
-// Days that count from now have no time of day.
+// Dates relative to now have no time of day.
 func TestParse_DaysAgo(t *testing.T) {
 	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.VietnamTime())
 	for text, want := range map[string]string{"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21", "1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06"} {
@@ -157,7 +157,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		d, ok := dates.Parse(s, dates.Options{Now: time.Unix(1772843936, 0)})
 		if ok && (d.Time.Year() < 1890 || d.Time.Year() > 2201) {
-			t.Fatalf("%q gave %s", s, d.Time)
+			t.Fatalf("%q: got %s", s, d.Time)
 		}
 	})
 }

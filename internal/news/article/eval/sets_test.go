@@ -13,12 +13,12 @@ import (
 )
 
 // TestSets_StayAboveTheirThresholds measures the sets of ARTICLES_DIR. They belong to
-// their publishers and are not part of the project. The thresholds are a little below the
-// figures of docs/performance.md.
+// their publishers and are not part of the project. The thresholds are slightly below
+// the figures of docs/performance.md.
 func TestSets_StayAboveTheirThresholds(t *testing.T) {
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
-		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+		t.Skip("ARTICLES_DIR is not set")
 	}
 	for _, c := range []struct {
 		set                         string
@@ -36,7 +36,7 @@ func TestSets_StayAboveTheirThresholds(t *testing.T) {
 		t.Run(c.set+" "+string(c.half), func(t *testing.T) {
 			path := filepath.Join(dir, c.set)
 			if !score.IsDataset(path) {
-				t.Skip("this set is not there")
+				t.Skip("this set does not exist")
 			}
 			r, err := eval.Evaluate(t.Context(), path, eval.Options{Half: c.half, NoBaseline: true, NoLearned: true}, func(int, int) {})
 			require.NoError(t, err)

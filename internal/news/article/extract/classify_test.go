@@ -24,7 +24,7 @@ func busyPage(body string) extract.Page {
 <main><h1>The bridge opens</h1>`+body+`</main><div class="grid">`+teasers.String()+`</div><footer><ul>`+footer.String()+`</ul><p>© Paper. All rights reserved.</p></footer>`)
 }
 
-// TestBody_KnownErrors has a page for each class of errors that real pages showed.
+// TestBody_KnownErrors has a page for each class of errors on real pages.
 func TestBody_KnownErrors(t *testing.T) {
 	text := prose(6)
 	first, second := paragraphs(text[:3]), paragraphs(text[3:])

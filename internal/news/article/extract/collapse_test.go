@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slow is what squeeze does, letter by letter.
+// slow is a reference implementation of squeeze, rune by rune.
 func slow(before, s string) string {
 	var b strings.Builder
 	b.WriteString(before)

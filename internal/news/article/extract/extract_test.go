@@ -13,7 +13,7 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// prose is a text of n paragraphs that reads like one.
+// prose is a realistic text of n paragraphs.
 func prose(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -97,8 +97,9 @@ func TestBodyShapes(t *testing.T) {
 	}
 }
 
-// TestBody_DropsAuthorNamesAboveTheText drops the line that says who wrote it, which the page's metadata gives
-// away where nothing in the markup does, and keeps the name where the text begins with it.
+// TestBody_DropsAuthorNamesAboveTheText drops the byline, which is recognized by the
+// page's metadata if its markup does not tell, and keeps the name where the text begins
+// with it.
 func TestBody_DropsAuthorNamesAboveTheText(t *testing.T) {
 	text := prose(4)
 	all := strings.Join(text, "\n\n")
@@ -117,7 +118,7 @@ func TestBody_DropsAuthorNamesAboveTheText(t *testing.T) {
 	}
 }
 
-// TestRepeats keeps what an author repeats and drops what a template does.
+// TestRepeats keeps text that an author repeats and drops text that a template repeats.
 func TestRepeats(t *testing.T) {
 	text := prose(4)
 	a := read(t, page("", `<article>`+paragraphs(text)+`<p>`+text[0]+`</p><div><blockquote>`+text[1]+`</blockquote></div></article>`))
@@ -125,7 +126,7 @@ func TestRepeats(t *testing.T) {
 	require.Equal(t, 1, strings.Count(a.Text, text[1]))
 }
 
-// TestListing tells a front page from an article with teasers below it.
+// TestListing distinguishes a front page from an article with teasers below it.
 func TestListing(t *testing.T) {
 	var teasers strings.Builder
 	for i := range 40 {
@@ -176,13 +177,13 @@ func TestErrors_StateTheReason(t *testing.T) {
 	_, err = extract.Extract(ctx, page("", paragraphs(prose(5))))
 	require.ErrorIs(t, err, context.Canceled)
 	lim := extract.DefaultLimits()
-	lim.Timeout = 200 * time.Millisecond // the parser compares each attribute with all before it
+	lim.Timeout = 200 * time.Millisecond // the parser compares each attribute with all previous ones
 	_, err = extract.Parse(t.Context(), page("", distinct("<body a%d=1>", 300_000)), lim)
 	require.ErrorIs(t, err, extract.ErrTooSlow)
 }
 
-// TestHostile reads pages that were built to take long. Each is as large as the limit allows
-// or nearly so; a test that hangs on one fails by the test's own timeout.
+// TestHostile reads pages that provoke long processing. Each is nearly as large as the
+// limit allows; a test that hangs fails by the test's timeout.
 func TestHostile(t *testing.T) {
 	const n = 300_000
 	for name, body := range map[string]string{
@@ -230,10 +231,11 @@ func TestEncodings(t *testing.T) {
 
 	broken := "<p>" + strings.Repeat("Thời tiết hôm nay rất đẹp, người dân đổ ra đường. ", 8) + "\xff</p>"
 	a = read(t, extract.Page{HTML: []byte(broken)})
-	require.Contains(t, a.Text, "người dân đổ ra đường", "one bad byte makes no other encoding")
+	require.Contains(t, a.Text, "người dân đổ ra đường", "one invalid byte does not change the encoding")
 }
 
-// FuzzExtract wants an article with a text or an error with a reason, and safe HTML.
+// FuzzExtract checks that the result is an article with a text or an error with a
+// reason, and safe HTML.
 func FuzzExtract(f *testing.F) {
 	f.Add("<title>a | b</title><article><h1>a</h1><p>" + prose(2)[0] + "</p></article>")
 	f.Add(`<script type="application/ld+json">{"@type":"NewsArticle","author":[{"name":"x"}]}</script><p>` + prose(1)[0])

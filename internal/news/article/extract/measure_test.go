@@ -18,19 +18,21 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// articlesDir is the folder of the sets of real pages. They belong to their publishers and are
-// no part of the project, so these tests run where the folder is named.
+// articlesDir is the folder with the sets of real pages. They belong to their
+// publishers and are not part of the project, so these tests run only if the folder is
+// set.
 func articlesDir(t *testing.T, set string) string {
 	t.Helper()
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
-		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+		t.Skip("ARTICLES_DIR is not set")
 	}
 	return filepath.Join(dir, set)
 }
 
-// TestEnglishSet measures the bodies of the article extraction benchmark by Scrapinghub,
-// beside go-trafilatura. Both halves are given: the rules were tuned on the first.
+// TestEnglishSet measures the bodies of the article extraction benchmark by
+// Scrapinghub, compared with go-trafilatura. Both halves are reported: the rules were
+// tuned on the first.
 func TestEnglishSet(t *testing.T) {
 	pages, err := score.LoadDataset(articlesDir(t, "en"))
 	require.NoError(t, err)
@@ -46,7 +48,7 @@ func TestEnglishSet(t *testing.T) {
 		if r, err := trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true}); err == nil {
 			theirs = r.ContentText
 		}
-		require.False(t, text == "" && theirs != "", "nothing was found in %s", p.URL)
+		require.False(t, text == "" && theirs != "", "no pages in %s", p.URL)
 		for _, k := range []int{0, 1 + i%2} {
 			own[k].Add(score.CompareBody(p.Body, text))
 			base[k].Add(score.CompareBody(p.Body, theirs))
@@ -59,14 +61,14 @@ func TestEnglishSet(t *testing.T) {
 	require.Greater(t, own[0].F1(), base[0].F1())
 }
 
-// TestVietnameseSet reads an article of each of four papers. What is right was found out by
-// reading the pages: names are kept as hashes, and the text is picked out by paths that were
-// written by hand for each page.
+// TestVietnameseSet reads an article from each of four papers. The expected results
+// were determined by reading the pages: names are stored as hashes, and the text is
+// selected by manually written paths for each page.
 func TestVietnameseSet(t *testing.T) {
 	dir := articlesDir(t, "vi")
 	for _, c := range []struct {
 		site, title, authors, minute string
-		body, not                    string // paths to the paragraphs, and to those of them that are no text
+		body, not                    string // paths to the paragraphs, and to those that are not text
 	}{
 		{"vnexpress", "367aa29130ea", "81915d380e63", "2026-03-06T17:05", `//article[contains(@class,'fck_detail')]/p[contains(@class,'Normal')]`, `[contains(@style,'right')]`},
 		{"tuoitre", "9a49ab40a932", "dcc7a13819fe", "2026-03-07T01:01", `//div[contains(@class,'detail-content')]/*[self::p or self::h2]|//div[contains(@id,'ObjectBoxContent')]//*[self::h3 or self::p][not(ancestor::figure)]`, ""},

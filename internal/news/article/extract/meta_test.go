@@ -57,7 +57,7 @@ func TestAuthors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := read(t, page(c.head, "<h1>The bridge opens</h1>"+c.top+`<div class="story-text">`+paragraphs(prose(4))+c.end+"</div>"))
 			require.Equal(t, c.want, a.Authors)
-			require.Equal(t, strings.Join(prose(4), "\n\n"), a.Text, "a signature is no text")
+			require.Equal(t, strings.Join(prose(4), "\n\n"), a.Text, "a signature is not text")
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestZone reads a time without a zone as the site means it.
+// TestZone reads a time without a zone in the site's zone.
 func TestZone(t *testing.T) {
 	p := page(`<meta property="article:published_time" content="2026-03-07 08:01:53">`, paragraphs(prose(4)))
 	require.Equal(t, "2026-03-07T08:01:53Z", read(t, p).Published.Format(time.RFC3339))
@@ -139,7 +139,8 @@ func TestRun_IgnoresCanonicalURLsOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestBody_StandfirstIsTheLead reads a lead that is set as a heading inside of the body.
+// TestBody_StandfirstIsTheLead reads a lead that is marked up as a heading inside the
+// body.
 func TestBody_StandfirstIsTheLead(t *testing.T) {
 	lead := "The bridge, which was closed in spring, opens again before the summer, says the mayor of the town."
 	a := read(t, page(`<meta name="description" content="`+lead+`">`, `<h1>The bridge</h1><article><h2 class="sapo">`+lead+`</h2>`+paragraphs(prose(3))+`</article>`))

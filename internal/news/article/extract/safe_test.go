@@ -8,12 +8,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// requireSafe parses what was written as a browser would, and wants nothing in it that runs.
+// requireSafe parses the output like a browser, and checks that nothing in it is
+// executable.
 func requireSafe(t *testing.T, fragment string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(fragment))
 	if err != nil {
-		return // deeper than any browser shows
+		return // deeper than browsers render
 	}
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {

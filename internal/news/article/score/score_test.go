@@ -12,7 +12,7 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// TestCompareBody follows cases that the benchmark's own evaluation gives these figures for.
+// TestCompareBody covers cases with figures from the benchmark's own evaluation.
 func TestCompareBody(t *testing.T) {
 	for _, c := range []struct {
 		name, truth, got  string
@@ -39,7 +39,7 @@ func TestTotal(t *testing.T) {
 	var all score.Total
 	require.Zero(t, all.F1())
 	all.Add(score.CompareBody("a b c d e", "a b c d e"))
-	all.Add(score.CompareBody("a b c d e", "")) // counts for recall alone
+	all.Add(score.CompareBody("a b c d e", "")) // counts for recall only
 	require.InDelta(t, 1, all.Precision(), 1e-9)
 	require.InDelta(t, 0.5, all.Recall(), 1e-9)
 	require.InDelta(t, 2./3, all.F1(), 1e-9)

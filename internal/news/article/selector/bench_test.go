@@ -20,7 +20,8 @@ import (
 	"dateline/internal/news/article/selector"
 )
 
-// pageSet is the pages of ARTICLES_DIR/en, or of the invented site where that is not set.
+// pageSet returns the pages of ARTICLES_DIR/en, or of the invented site if that is not
+// set.
 func pageSet(b *testing.B) (set string, pages []extract.Page) {
 	b.Helper()
 	if dir := os.Getenv("ARTICLES_DIR"); dir != "" {
@@ -38,10 +39,10 @@ func pageSet(b *testing.B) (set string, pages []extract.Page) {
 	return "invented", pages
 }
 
-// BenchmarkExtract prints how many pages one core reads in a second of its time: without knowing the site,
-// and with selectors, each against go-trafilatura with its fallback in the same run. The three
-// take turns every few pages; each begins with an empty heap, so that none pays for what
-// another left. The last line is one JSON object.
+// BenchmarkExtract prints how many pages one core reads per second: without knowing the
+// site, and with selectors, each compared with go-trafilatura with its fallback in the
+// same run. The three alternate every few pages; each begins with an empty heap, so
+// that none pays for the garbage of another. The last line is one JSON object.
 func BenchmarkExtract(b *testing.B) {
 	set, pages := pageSet(b)
 	var known []*selector.Selector
@@ -66,7 +67,7 @@ func BenchmarkExtract(b *testing.B) {
 			for _, p := range part {
 				doc, err := html.Parse(bytes.NewReader(p.HTML))
 				require.NoError(b, err)
-				_, _ = trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true}) // a page that it finds nothing in takes time too
+				_, _ = trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true}) // pages without a result take time, too
 			}
 		})
 		generic += took(func() {
@@ -97,10 +98,10 @@ func BenchmarkExtract(b *testing.B) {
 	b.Cleanup(func() { fmt.Fprintln(os.Stderr, string(line)) })
 }
 
-// turn is how many pages one of the three reads in a row.
+// turn is the number of pages that one of the three reads in a row.
 const turn = 20
 
-// took is the processor time of a call, of all threads: what else runs on the machine does
+// took returns the CPU time of a call, of all threads: other load on the machine does
 // not count.
 func took(f func()) time.Duration {
 	runtime.GC()

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/news/article/selector"
 )
 
-// both has paths that are matched by hand and others.
+// both has paths that are matched by hand-written code and others.
 func both() selector.Config {
 	return selector.Config{Version: 1, Variants: []selector.Variant{
 		{Name: "by hand", Body: []string{"//div[contains(concat(' ',normalize-space(@class),' '),' longread ')]"}, Drop: []string{".//div[@id='a']"},
@@ -25,7 +25,7 @@ func both() selector.Config {
 	}}
 }
 
-// all does with a page whatever is done with pages.
+// all does everything that is done with pages.
 func all(ctx context.Context, s *selector.Selector, p extract.Page) (*article.Article, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
@@ -39,7 +39,7 @@ func all(ctx context.Context, s *selector.Selector, p extract.Page) (*article.Ar
 	return a, err
 }
 
-// reasons are what a page may be refused for.
+// reasons are the reasons to refuse a page.
 func reasons(err error) bool {
 	for _, known := range []error{extract.ErrTooLarge, extract.ErrTooDeep, extract.ErrTooSlow, extract.ErrTooManyNodes, extract.ErrEncoding, extract.ErrNotHTML, extract.ErrNoArticle} {
 		if errors.Is(err, known) {
@@ -49,9 +49,9 @@ func reasons(err error) bool {
 	return false
 }
 
-// Giant and hostile pages give an article or an error with a reason. What they
-// take is bounded: eight times the limit of parsing, and two gigabytes in all, most
-// of which is garbage at once.
+// Giant and hostile pages result in an article or an error with a reason. Their cost is
+// bounded: eight times the limit of parsing, and two gigabytes in total, most of which
+// is garbage immediately.
 func TestGiantPages(t *testing.T) {
 	s := mustCompile(t, both())
 	const mb = 1 << 20
@@ -90,7 +90,7 @@ func TestGiantPages(t *testing.T) {
 	}
 }
 
-// FuzzPage reads any page by selectors of both kinds.
+// FuzzPage reads any page with selectors of both kinds.
 func FuzzPage(f *testing.F) {
 	site := newSite()
 	f.Add(site.next().page.HTML, "text/html")

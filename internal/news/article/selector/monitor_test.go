@@ -18,8 +18,8 @@ func configOf(version int, scores map[article.Field]float64) selector.Config {
 	return selector.Config{Version: version, Variants: []selector.Variant{v}}
 }
 
-// readPages is the monitor after some pages, oldest first: b has the body only,
-// t the title only, + both, - neither.
+// readPages returns the monitor after some pages, oldest first: b has the body only, t
+// the title only, + both, - neither.
 func readPages(m selector.Monitor, pages string) selector.Monitor {
 	for _, p := range pages {
 		found := map[article.Field]bool{article.FieldBody: p == 'b' || p == '+', article.FieldTitle: p == 't' || p == '+'}
@@ -61,8 +61,8 @@ func TestMonitor_LearnsWhenPagesLackAField(t *testing.T) {
 	}
 }
 
-// A new version is rolled back while it is new, when it finds clearly less than
-// the version before it did.
+// A new version is rolled back while it is new if it finds clearly less than the
+// version before.
 func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 	for name, row := range map[string]struct {
 		before, after string // pages with version 1, then with version 2
@@ -97,8 +97,8 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 	})
 }
 
-// A field that validation found on half of the pages is healthy when half of the
-// pages have it.
+// A field that validation found on half of the pages is healthy when half of the pages
+// have it.
 func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
 	m := selector.Monitor{}.Activate(configOf(1, map[article.Field]float64{article.FieldTitle: 0.5, article.FieldLead: 0}))
 	if got := m.Health(); len(got) != 0 {
@@ -113,7 +113,8 @@ func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
 	if lead, ok := got[article.FieldLead]; ok {
 		t.Errorf("health of a field that validation never found: got %v, want none", lead)
 	}
-	// Without scores, as where a person wrote the selectors, every page should have it.
+	// Without scores, for example with manually written selectors, every page should
+	// have it.
 	if got := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "+b").Health(); got[article.FieldTitle] != 0.5 {
 		t.Errorf("health without scores: got %v, want 0.5", got[article.FieldTitle])
 	}

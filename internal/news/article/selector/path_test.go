@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestPath_SimpleMatchesXPath compares what is matched by hand with what the library selects.
+// TestPath_SimpleMatchesXPath compares the hand-written matcher with the library.
 func TestPath_SimpleMatchesXPath(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(`<body><main id="m"><article class="story  big
 two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div class="story"><p class="lead x">d</p></div></div></article>
@@ -55,7 +55,7 @@ func TestPath_Below(t *testing.T) {
 	require.Equal(t, "2", got[0].FirstChild.Data)
 }
 
-// TestIsStableName tells names that people gave from those that machines made.
+// TestIsStableName distinguishes names chosen by people from generated ones.
 func TestIsStableName(t *testing.T) {
 	for _, s := range []string{"article-body", "fck_detail", "storyText", "detail-content", "sapo", "StoryBodyCompanionColumn"} {
 		require.True(t, isStableName(s), s)

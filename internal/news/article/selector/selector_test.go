@@ -38,7 +38,7 @@ func TestInduce(t *testing.T) {
 	v := cfg.Variants[0]
 	t.Logf("%+v", v)
 	for _, p := range append(append([]string{}, v.Body...), v.Fields[article.FieldTitle]...) {
-		require.NotRegexp(t, `\d{2}|@class\s*=`, p, "paths hold on other pages")
+		require.NotRegexp(t, `\d{2}|@class\s*=`, p, "paths match on other pages")
 	}
 	require.Greater(t, v.Scores[article.FieldBody], 0.95)
 	sel := mustCompile(t, cfg)
@@ -46,7 +46,7 @@ func TestInduce(t *testing.T) {
 		want := s.next()
 		a, o, err := sel.Extract(t.Context(), want.page)
 		require.NoError(t, err)
-		require.True(t, want.body == a.Text, "without what ends every page: %q", a.Text[len(a.Text)-120:])
+		require.True(t, want.body == a.Text, "without the text at the end of every page: %q", a.Text[len(a.Text)-120:])
 		require.Equal(t, want.title, a.Title)
 		require.Equal(t, []string{want.author}, a.Authors)
 		require.Equal(t, want.published, a.Published)
@@ -101,7 +101,7 @@ func TestRedesign(t *testing.T) {
 		recent  []extract.Page
 		version int
 		events  []string
-		learned []int // at which page
+		learned []int // the page number
 	)
 	for i := range 80 {
 		s.redesign = i >= 40
@@ -113,7 +113,7 @@ func TestRedesign(t *testing.T) {
 		f1 := score.CompareBody(want.body, a.Text).F1()
 		require.Greater(t, f1, 0.9, "page %d", i)
 		if i > 12 && i < 40 || i >= 60 {
-			require.True(t, o.Found[article.FieldBody], "page %d is read by selectors", i)
+			require.True(t, o.Found[article.FieldBody], "page %d is extracted with selectors", i)
 			require.InDelta(t, 1, f1, 0.001, "page %d", i)
 			require.Equal(t, []string{want.author}, a.Authors, "page %d", i)
 		}
@@ -233,7 +233,8 @@ func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 	require.ErrorContains(t, bad.Validate(), `"colour" is not a selectable field`)
 }
 
-// TestOddElements selects what no text should be in; the text comes from the floor then.
+// TestOddElements selects elements that should not contain text; the text then comes
+// from generic extraction.
 func TestOddElements(t *testing.T) {
 	s := newSite()
 	for _, path := range []string{"//span", "//b", "//a", "//h1", "//nav", "//html", "//head", "/", "//title/..", "//p", "//meta/@content", "//text()"} {
@@ -270,7 +271,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestPropose writes selectors from one page, for people to change.
+// TestPropose derives selectors from one page, for people to edit.
 func TestPropose(t *testing.T) {
 	s := newSite()
 	cfg, err := selector.Propose(t.Context(), s.next().page)
@@ -284,7 +285,8 @@ func TestPropose(t *testing.T) {
 	require.ErrorIs(t, err, selector.ErrTooFewPages)
 }
 
-// FuzzCompile wants an error or a selector that can be used, and never a panic.
+// FuzzCompile checks that the result is an error or a usable selector, and never a
+// panic.
 func FuzzCompile(f *testing.F) {
 	f.Add("//div[contains(concat(' ',normalize-space(@class),' '),' body ')]")
 	f.Add("//meta[@property='og:title']/@content")

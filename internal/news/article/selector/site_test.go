@@ -9,14 +9,14 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// site makes the pages of a newspaper that exists nowhere, in one of two templates.
+// site generates pages of an invented newspaper with one of two templates.
 type site struct {
 	rnd      *rand.Rand
 	redesign bool
 	n        int
 }
 
-// truth is what a page was made from.
+// truth is the data that a page was generated from.
 type truth struct {
 	page      extract.Page
 	title     string
@@ -61,8 +61,8 @@ func (s *site) next() truth {
 	return t
 }
 
-// said is the metadata of a page. One page in four has none: there, author and hour stand in
-// the page alone, in elements whose names say nothing.
+// said returns the metadata of a page. One page in four has none: there, author and
+// time are only on the page, in elements with meaningless names.
 func (s *site) said(t truth) string {
 	if s.n%4 == 0 {
 		return ""
@@ -70,7 +70,8 @@ func (s *site) said(t truth) string {
 	return fmt.Sprintf(`<meta name="author" content="%s"><meta property="article:published_time" content="%s">`, t.author, t.published.Format(time.RFC3339))
 }
 
-// oldPage ends every text with a call for letters that has no telling name.
+// oldPage ends every text with a request for letters in an element with a meaningless
+// name.
 func (s *site) oldPage(t truth, paras []string) string {
 	return fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
 <body class="has-sidebar page-%d"><header class="masthead"><a href="/">The Paper</a><nav><a href="/world">World</a> <a href="/sport">Sport</a></nav></header>
@@ -81,7 +82,7 @@ func (s *site) oldPage(t truth, paras []string) string {
 		t.title, s.said(t), s.n, s.n, s.n%3, t.title, t.author, t.published.Format("2 January 2006 15:04 UTC"), s.n, strings.Join(paras, "</p><p>"), s.others())
 }
 
-// newPage is the redesign: other elements, other names, the text in divisions.
+// newPage is the redesign: other elements, other names, the text in divs.
 func (s *site) newPage(t truth, paras []string) string {
 	return fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
 <body><div id="app" class="css-%dab"><main><section class="hero"><h1 data-id="%d">%s</h1></section>
@@ -91,7 +92,7 @@ func (s *site) newPage(t truth, paras []string) string {
 		t.title, s.said(t), s.n, s.n, t.title, t.author, t.published.Format("2006-01-02 15:04 UTC"), s.n, strings.Join(paras, "</div><div>"), s.others())
 }
 
-// others are teasers of other stories, as long as a paragraph each.
+// others are teasers of other stories, each as long as a paragraph.
 func (s *site) others() string {
 	var b strings.Builder
 	b.WriteString(`<div class="grid-below">`)

@@ -28,13 +28,13 @@ func TestHubDigest_IgnoresOrderAndTemplate(t *testing.T) {
 	}
 	for _, other := range [][]string{{"b", "c"}, {"a", "b", "c", "d"}, {"b", "c", "d"}, nil} {
 		if HubDigest(urls(t, other...)) == before {
-			t.Errorf("a hub of %v is called unchanged", other)
+			t.Errorf("a hub of %v counts as unchanged", other)
 		}
 	}
 	if HubDigest(nil).IsZero() {
 		t.Error("an empty hub has no digest")
 	}
-	// It is stored: it must never change.
+	// The digest is stored: it must never change.
 	if got := before.String(); got != "343388947d05d6df04e43d72e6ebdc7df743c2b19ed0acf59e3e090049ee7040" {
 		t.Errorf("the digest became %s", got)
 	}
@@ -48,21 +48,22 @@ func TestArticleDigest_IgnoresInvisibleDifferences(t *testing.T) {
 		{"Giá\u200b vàng tăng\ufeff", "Sáng nay.\r\nMỗi l\u00adượng."},
 	} {
 		if ArticleDigest(same[0], same[1]) != base {
-			t.Errorf("%q is called another article", same)
+			t.Errorf("%q counts as another article", same)
 		}
 	}
 	for _, other := range [][2]string{{"Giá vàng giảm", "Sáng nay. Mỗi lượng."}, {"Giá vàng tăng", "Sáng nay. Mỗi lượng"}, {"Giá vàng", "tăng Sáng nay. Mỗi lượng."}, {"", "Giá vàng tăng Sáng nay. Mỗi lượng."}} {
 		if ArticleDigest(other[0], other[1]) == base {
-			t.Errorf("%q is called the same article", other)
+			t.Errorf("%q counts as the same article", other)
 		}
 	}
-	// It is stored: it must never change.
+	// The digest is stored: it must never change.
 	if got := ArticleDigest("a", "b").String(); got != "59b271ae1bbcb1d31d41929817f4b16fb439eb4f31520b5ad1d5ce98920a7138" {
 		t.Errorf("the digest became %s", got)
 	}
 }
 
-// An article with a few edited words is near the original, another article of the same site far.
+// An article with a few edited words has a similar hash, another article of the same
+// site a different one.
 func TestSimHash_FindsEditedCopy(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Articles: 60, BodyWords: 400, Seed: 7})
 	if err != nil {
@@ -91,13 +92,13 @@ func TestSimHash_FindsEditedCopy(t *testing.T) {
 	if short := SimHashOf("Quá ngắn để so sánh"); short != 0 || short.IsNear(short) {
 		t.Error("a short text has a SimHash")
 	}
-	// It is stored: it must never change.
+	// The hash is stored: it must never change.
 	if got := SimHashOf(strings.Repeat("một hai ba bốn năm sáu bảy ", 5)); got != 0x47dbe103ec91bdd0 {
 		t.Errorf("the SimHash became %#x", uint64(got))
 	}
 }
 
-// Whatever three bits differ, one block of 16 stays.
+// Whichever three bits differ, one block of 16 stays the same.
 func TestSimHash_BlocksFindNearHashes(t *testing.T) {
 	for a := range 64 {
 		for b := range a {

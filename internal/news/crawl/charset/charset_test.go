@@ -15,7 +15,8 @@ func TestDecode_Encodings(t *testing.T) {
 	const vi = "Hà Nội: giá vàng tăng mạnh"
 	late := strings.Repeat("<script>var a;</script>", 100)
 	vietnamese := func(s string) string {
-		// windows-1258 has letters with circumflex, breve and horn; tones follow.
+		// windows-1258 has letters with circumflex, breve and horn, followed by tone
+		// marks.
 		text := norm.NFD.String(s)
 		text = strings.NewReplacer("a\u0323\u0302", "â\u0323", "o\u0323\u0302", "ô\u0323", "e\u0323\u0302", "ê\u0323", "a\u0302", "â", "o\u0302", "ô", "e\u0302", "ê", "a\u0306", "ă", "o\u031b", "ơ", "u\u031b", "ư").Replace(text)
 		encoded, err := charmap.Windows1258.NewEncoder().String(text)
@@ -29,26 +30,26 @@ func TestDecode_Encodings(t *testing.T) {
 	jis, _ := japanese.ISO2022JP.NewEncoder().String("東京")
 	utf16, _ := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(vi)
 	for _, c := range []struct{ name, body, header, want, encoding string }{
-		{"utf-8 said nowhere", vi, "text/html", vi, "utf-8"},
-		{"utf-8 after 1024 bytes of ASCII, said nowhere", late + vi, "", late + vi, "utf-8"},
-		{"the header lies", vi, "text/html; charset=iso-8859-1", vi, "utf-8"},
-		{"the page lies", `<meta charset="windows-1252">` + vi, "", `<meta charset="windows-1252">` + vi, "utf-8"},
+		{"utf-8 without a declaration", vi, "text/html", vi, "utf-8"},
+		{"utf-8 after 1024 bytes of ASCII, without a declaration", late + vi, "", late + vi, "utf-8"},
+		{"wrong header", vi, "text/html; charset=iso-8859-1", vi, "utf-8"},
+		{"wrong declaration in the page", `<meta charset="windows-1252">` + vi, "", `<meta charset="windows-1252">` + vi, "utf-8"},
 		{"byte order mark", "\xEF\xBB\xBF" + vi, "text/html; charset=windows-1252", vi, "utf-8"},
 		{"utf-16 with mark", utf16, "text/html", vi, "utf-16le"},
-		{"one broken letter", vi + vi + vi + "\xe1\xbb", "text/html; charset=utf-8", vi + vi + vi + "\uFFFD", "utf-8"},
+		{"one invalid byte", vi + vi + vi + "\xe1\xbb", "text/html; charset=utf-8", vi + vi + vi + "\uFFFD", "utf-8"},
 		{"windows-1252 by header", latin, "text/html; charset=ISO-8859-1", "Café à Paris", "windows-1252"},
 		{"windows-1252 by default", latin, "", "Café à Paris", "windows-1252"},
-		{"header says utf-8, bytes say no", latin, "text/html; charset=utf-8", "Café à Paris", "windows-1252"},
+		{"header with utf-8, other bytes", latin, "text/html; charset=utf-8", "Café à Paris", "windows-1252"},
 		{"windows-1258 by header, composed", vietnamese(vi), "text/html; charset=windows-1258", vi, "windows-1258"},
 		{"windows-1258 by language", `<html lang="vi">` + vietnamese(vi), "", `<html lang="vi">` + vi, "windows-1258"},
 		{"shift_jis by meta", `<meta charset=Shift_JIS>` + sjis, "", `<meta charset=Shift_JIS>東京のニュース`, "shift_jis"},
 		{"http-equiv", `<meta http-equiv="Content-Type" content="text/html; charset=shift_jis">` + sjis, "",
 			`<meta http-equiv="Content-Type" content="text/html; charset=shift_jis">東京のニュース`, "shift_jis"},
 		{"a meta in a comment", `<!-- <meta charset=shift_jis> -->` + latin, "", `<!-- <meta charset=shift_jis> -->Café à Paris`, "windows-1252"},
-		{"iso-2022-jp is ASCII to the eye", jis, "text/html; charset=iso-2022-jp", "東京", "iso-2022-jp"},
+		{"iso-2022-jp consists of ASCII bytes", jis, "text/html; charset=iso-2022-jp", "東京", "iso-2022-jp"},
 		{"XML declaration", `<?xml version="1.0" encoding="ISO-8859-1"?><a>` + latin, "text/xml", `<?xml version="1.0" encoding="ISO-8859-1"?><a>Café à Paris`, "windows-1252"},
 		{"header without value", vi, `text/html; charset=`, vi, "utf-8"},
-		{"header of rubbish", latin, `text/html; charset=x-unknown; ;;`, "Café à Paris", "windows-1252"},
+		{"malformed header", latin, `text/html; charset=x-unknown; ;;`, "Café à Paris", "windows-1252"},
 		{"empty", "", "", "", "utf-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

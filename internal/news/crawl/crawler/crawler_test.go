@@ -77,7 +77,7 @@ func (f *fixture) seed(kind crawl.Kind, addresses ...string) {
 	f.must(err)
 }
 
-// drain makes all seeds due and crawls the domain until nothing is due.
+// crawl makes all seeds due and crawls the domain until nothing is due.
 func (f *fixture) crawl(site int) crawler.Result {
 	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")

@@ -31,8 +31,8 @@ func (f *fixture) queued() (out []crawl.CrawledPage) {
 	return all
 }
 
-// A removal is reported once it is certain: at once for 410, the second time
-// for 404. A page that returns is reported like a new version.
+// A removal is reported once it is certain: immediately for 410, the second time for
+// 404. A page that returns is reported like a new version.
 func TestCrawl_ReportsRemovedPages(t *testing.T) {
 	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)

@@ -25,7 +25,7 @@ func vietnam() Options {
 	return Options{Now: time.Date(2026, 3, 7, 11, 0, 0, 0, dates.VietnamTime()), Zone: dates.VietnamTime()}
 }
 
-// show writes links as lines: kind, URL, title, date.
+// show formats links as lines: kind, URL, title, date.
 func show(links []Link, only Kind) string {
 	var b strings.Builder
 	for _, l := range links {
@@ -76,7 +76,7 @@ article /video/clip-cau-vuot-thong-xe-4800006.html | Clip: cầu vượt thông 
 	}
 	for _, l := range h.Links {
 		if l.URL.Domain() != "baomau.example" {
-			t.Errorf("%s is another site's", l.URL)
+			t.Errorf("%s belongs to another site", l.URL)
 		}
 	}
 	if h.Canonical.String() != "https://baomau.example/kinh-doanh" || h.NoFollow || h.NoIndex {
@@ -99,8 +99,8 @@ article /bien-dong-gia-nha-o-ha-noi-nam-nay/ | Biến động giá nhà ở Hà 
 	}
 }
 
-// One new card is a change; a new template, other advertisements and another
-// order are none.
+// One new card is a change; a new template, other advertisements and another order are
+// none.
 func TestParseHub_DetectsNewArticles(t *testing.T) {
 	at := mustParse(t, "https://baomau.example/")
 	page := func(template string, numbers ...int) change.Digest {
@@ -118,10 +118,10 @@ func TestParseHub_DetectsNewArticles(t *testing.T) {
 	}
 	before := page("a", 1, 2, 3, 4, 5, 6, 7, 8)
 	if after := page("b", 3, 1, 2, 4, 8, 7, 6, 5); after != before {
-		t.Error("a new template is called a change")
+		t.Error("a new template counts as a change")
 	}
 	if page("a", 9, 1, 2, 3, 4, 5, 6, 7) == before {
-		t.Error("a new card is called no change")
+		t.Error("a new card does not count as a change")
 	}
 }
 

@@ -23,12 +23,12 @@ func TestParseFeed_Formats(t *testing.T) {
 		{"title escaped twice", `<rss><channel><item><title>Gi&amp;#225; v&amp;agrave;ng &lt;b&gt;tăng&lt;/b&gt;</title><link>/gia-vang-4800001.html</link><pubDate>2026-03-07T03:00:00Z</pubDate></item></channel></rss>`, "rss", one},
 		{"tracking dropped, twice the same", `<rss><channel><item><title>Giá vàng tăng</title><link>/gia-vang-4800001.html?utm_source=rss</link><pubDate>Sat, 7 Mar 2026 10:00:00 GMT+7</pubDate></item>
 			<item><title>Giá vàng tăng</title><link>/gia-vang-4800001.html</link></item></channel></rss>`, "rss", one},
-		{"guid that is a link", `<rss><channel><item><title>Giá vàng tăng</title><guid>https://baomau.example/gia-vang-4800001.html</guid><dc:date>2026-03-07T10:00:00+07:00</dc:date></item></channel></rss>`, "rss", one},
-		{"guid that is none", `<rss><channel><item><title>Giá vàng tăng</title><guid isPermaLink="false">https://baomau.example/?p=1</guid></item></channel></rss>`, "rss", ""},
-		{"the link behind a counter", `<rss><channel><item><title>Giá vàng tăng</title><link>https://feeds.example/~r/1</link><feedburner:origLink>https://baomau.example/gia-vang-4800001.html</feedburner:origLink><pubDate>07/03/2026 10:00 GMT+7</pubDate></item></channel></rss>`, "rss", one},
+		{"guid with a link", `<rss><channel><item><title>Giá vàng tăng</title><guid>https://baomau.example/gia-vang-4800001.html</guid><dc:date>2026-03-07T10:00:00+07:00</dc:date></item></channel></rss>`, "rss", one},
+		{"guid without a link", `<rss><channel><item><title>Giá vàng tăng</title><guid isPermaLink="false">https://baomau.example/?p=1</guid></item></channel></rss>`, "rss", ""},
+		{"the link is redirected by a counter", `<rss><channel><item><title>Giá vàng tăng</title><link>https://feeds.example/~r/1</link><feedburner:origLink>https://baomau.example/gia-vang-4800001.html</feedburner:origLink><pubDate>07/03/2026 10:00 GMT+7</pubDate></item></channel></rss>`, "rss", one},
 		{"a picture with a title of its own", `<rss><channel><image><title>Logo</title><link>https://baomau.example/logo</link></image><title>Báo Mẫu</title><link>https://baomau.example/</link><item><media:group><media:content url="a.jpg"><media:title>Ảnh</media:title></media:content></media:group><title>Giá vàng tăng</title><atom:link href="https://baomau.example/feed" rel="self"/><link>/gia-vang-4800001.html</link><pubDate>Thứ bảy, 7/3/2026, 10:00 (GMT+7)</pubDate></item>`, "rss", one},
 		{"cut off", `<rss><channel><item><title>Giá vàng tăng</title><link>/gia-vang-4800001.html</link><pubDate>Sat, 07 Mar 2026 10:00:00 +0700</pubDate><descr`, "rss", one},
-		{"no end of a field", `<rss><channel><item><link>/gia-vang-4800001.html</link><pubDate>Sat, 07 Mar 2026 10:00:00 +0700</pubDate><title>Giá vàng tăng</item><item><title>Hai</title><link>/hai-4800002.html</link></item></channel></rss>`, "rss",
+		{"unclosed field", `<rss><channel><item><link>/gia-vang-4800001.html</link><pubDate>Sat, 07 Mar 2026 10:00:00 +0700</pubDate><title>Giá vàng tăng</item><item><title>Hai</title><link>/hai-4800002.html</link></item></channel></rss>`, "rss",
 			one + "article /hai-4800002.html | Hai | -\n"},
 		{"control characters", "<rss><channel><item><title>Giá \x00\x0bvàng tăng</title><link>/gia-vang-4800001.html</link><pubDate>2026-03-07 10:00:00</pubDate></item></channel></rss>", "rss",
 			"article /gia-vang-4800001.html | Giá vàng tăng | 07/03 10:00\n"},
@@ -57,7 +57,7 @@ func TestParseFeed_Formats(t *testing.T) {
 				t.Errorf("items:\n%s", got)
 			}
 			if feed.Title != "" && feed.Title != "Báo Mẫu" {
-				t.Errorf("the feed is called %q", feed.Title)
+				t.Errorf("got the feed title %q", feed.Title)
 			}
 		})
 	}

@@ -15,13 +15,13 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// TestParseHub_VietnameseSites reads a list page of each of four papers: no article that it
-// links is missing. How each paper numbers its articles was written down by hand.
-// The pages belong to their publishers, so this runs where their folder is named.
+// TestParseHub_VietnameseSites reads a list page from each of four papers: no linked
+// article is missing. The papers' article URL patterns were written manually. The pages
+// belong to their publishers, so this runs only if their folder is set.
 func TestParseHub_VietnameseSites(t *testing.T) {
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
-		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+		t.Skip("ARTICLES_DIR is not set")
 	}
 	for _, c := range []struct {
 		site, at, numbered string

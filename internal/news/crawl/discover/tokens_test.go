@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tags lists what stands in a page besides the texts of scripts and style sheets.
+// tags lists the content of a page except for the texts of scripts and style sheets.
 func tags(doc string, passing bool) (all []string) {
 	t := newTokenizer([]byte(doc), 0)
 	raw := false
@@ -51,7 +51,7 @@ func scripts() []string {
 	}
 }
 
-// What is passed over is just what the tokenizer calls the text of a script.
+// Exactly the text that the tokenizer reports as a script's is skipped.
 func TestTokenizer_SkipsLongScripts(t *testing.T) {
 	for _, doc := range scripts() {
 		if got, want := tags(doc, true), tags(doc, false); !slices.Equal(got, want) {

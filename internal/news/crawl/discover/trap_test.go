@@ -13,7 +13,7 @@ func TestTrapReason_URLs(t *testing.T) {
 		"/": false, "/thoi-su/gia-vang-4800001.html": false, "/2026/03/07/gia-vang": false, "/lich/2026/3": false, "/lich/2026/4": false, "/a/b/a/b": false,
 		"/lich/2026/9": true, "/lich/2031/01": true, "/events/1979-02": true, "/su-kien?month=2027-05&view=list": true,
 		"/a/b/a/b/a/b/a/b": true, "/x/x/x/x": true, "/1/2/3/4/5/6/7/8/9/10/11/12/13": true, "/loc?a=1&b=2&c=3&d=4&e=5&f=6&g=7&h=8&i=9": true,
-		"/gia-vang-2031-09":  true, // read as a month, and worth the loss
+		"/gia-vang-2031-09":  true, // read as a month, an acceptable loss
 		"/bao-cao-2027.html": false,
 	} {
 		if reason := TrapReason(mustParse(t, "https://baomau.example"+path), now); (reason != "") != trap {
@@ -33,7 +33,7 @@ func TestShape_URLs(t *testing.T) {
 	}
 }
 
-// Lists without end come to one; what was taken before counts.
+// Endless lists get one shape; URLs that were accepted before count.
 func TestShapeLimiter_Limits(t *testing.T) {
 	shapes := NewShapeLimiter(20)
 	shapes.Count(mustParse(t, "https://baomau.example/lich-su/ngay/0"))

@@ -13,8 +13,8 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// BenchmarkFetch fetches articles of 21 kB, 32 at a time, from a synthetic web in
-// the same process, and prints what share of a bare client's rate is reached.
+// BenchmarkFetch fetches articles of 21 kB, 32 at a time, from a synthetic web in the
+// same process, and prints the ratio to a bare client's rate.
 func BenchmarkFetch(b *testing.B) {
 	w, err := crawltest.New(crawltest.Options{Sites: 32, Articles: 10, PageBytes: 21_000})
 	if err != nil {
@@ -50,8 +50,7 @@ func BenchmarkFetch(b *testing.B) {
 		}
 		return err
 	}
-	// The same number of pages, in turns, so that what disturbs the one disturbs
-	// the other.
+	// Both fetch the same number of pages in turns, so that other load affects both.
 	const turn, atOnce = 640, 32
 	var times [2]time.Duration
 	b.ResetTimer()

@@ -63,7 +63,7 @@ func TestFetch_ContentEncodings(t *testing.T) {
 		{"deflate", "deflate", pack("deflate", plain), OK},
 		{"raw deflate", "deflate", pack("raw deflate", plain), OK},
 		{"two layers", "gzip, br", pack("br", pack("gzip", plain)), OK},
-		{"says gzip, is none", "gzip", plain, OK},
+		{"gzip header, other content", "gzip", plain, OK},
 		{"identity", "identity", plain, OK},
 		{"none", "", plain, OK},
 		{"unknown", "compress", plain, WrongType},

@@ -45,7 +45,7 @@ func TestFetch_Proxy(t *testing.T) {
 	if r := fetch(t, f, Request{URL: article.URL}); r.Outcome != OK || r.RemoteIP.IsValid() {
 		t.Errorf("%s (%s) from %s", r.Outcome, r.Reason, r.RemoteIP)
 	}
-	// One site may have a proxy of its own.
+	// A site may have a proxy of its own.
 	direct := newFetcher(t, options())
 	if r := fetch(t, direct, Request{URL: article.URL, Proxy: w.ProxyURL()}); r.Outcome != OK {
 		t.Errorf("%s (%s)", r.Outcome, r.Reason)
@@ -53,7 +53,7 @@ func TestFetch_Proxy(t *testing.T) {
 	for _, wrong := range []string{"proxy:3128", "ftp://proxy:21", "http://"} {
 		o.Proxy = wrong
 		if _, err := New(o); err == nil {
-			t.Errorf("the proxy %q was taken", wrong)
+			t.Errorf("the proxy %q was accepted", wrong)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestDNSCache_TTL(t *testing.T) {
 					t.Fatal(err)
 				}
 				if asked := resolver.asked.Load(); asked != step.asked {
-					t.Errorf("after %s: %d questions, not %d", step.after, asked, step.asked)
+					t.Errorf("after %s: got %d queries, want %d", step.after, asked, step.asked)
 				}
 			}
 		})

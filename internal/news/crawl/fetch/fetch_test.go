@@ -72,7 +72,7 @@ func TestFetch_StatusOutcomes(t *testing.T) {
 	}{
 		{"/200", OK, 0}, {"/203", OK, 0}, {"/204", ClientError, 0}, {"/206", ClientError, 0}, {"/300", ClientError, 0},
 		{"/301", ClientError, 0}, // it leads nowhere
-		{"/304", ClientError, 0}, // nobody asked
+		{"/304", ClientError, 0}, // unexpected
 		{"/400", ClientError, 0}, {"/401", ClientError, 0}, {"/403", ClientError, 0}, {"/404", NotFound, 0}, {"/408", ServerError, 0},
 		{"/410", NotFound, 0}, {"/418", ClientError, 0}, {"/429", Throttled, 0}, {"/429?pause", Throttled, 2 * time.Minute}, {"/451", NotFound, 0},
 		{"/500", ServerError, 0}, {"/503", ServerError, 0}, {"/503?pause", Throttled, 2 * time.Minute}, {"/520", ServerError, 0},
@@ -93,12 +93,12 @@ func TestFetch_RequestHeaders(t *testing.T) {
 		t.Errorf("sent %s", r.Body)
 	}
 	if r.RemoteIP != netip.MustParseAddr("127.0.0.1") || r.Protocol != "HTTP/1.1" || r.ContentType != "text/html" {
-		t.Errorf("told %v %v %v", r.RemoteIP, r.Protocol, r.ContentType)
+		t.Errorf("got %v %v %v", r.RemoteIP, r.Protocol, r.ContentType)
 	}
 	for _, o := range []Options{{Product: "Dateline"}, {Product: "Date line", Contact: "https://example.org"}, {Product: "D", Contact: "nobody"},
 		{Product: "D", Contact: "mailto:a@example.org\r\nX: y"}} {
 		if _, err := New(o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v was accepted", o)
 		}
 	}
 }
@@ -174,13 +174,13 @@ func TestFetch_Redirects(t *testing.T) {
 			t.Errorf("%s: %s (%s) after %d requests", path, r.Outcome, r.Reason, r.Requests)
 		}
 	}
-	// Nothing of one fetch is left for the next.
+	// No state of one fetch is kept for the next.
 	if r := fetch(t, f, Request{URL: site + "/cookie"}); len(r.Hops) != 1 {
 		t.Error("a cookie outlived its fetch")
 	}
 }
 
-// robots.txt holds for what redirects lead to as well.
+// robots.txt applies to targets of redirects as well.
 func TestFetch_AllowedStopsRedirect(t *testing.T) {
 	asked := 0
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +197,7 @@ func TestFetch_AllowedStopsRedirect(t *testing.T) {
 	require.Len(t, r.Hops, 1)
 }
 
-// The wait for a host's turn is not the host's slowness.
+// The wait for a request slot does not count as the host's slowness.
 func TestFetch_AllowedWaitIsNotCounted(t *testing.T) {
 	f, site := serve(t, Limits{Timeout: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// hosts resolves the names that it has.
+// hosts resolves its names.
 type hosts map[string]string
 
 func (h hosts) Lookup(_ context.Context, host string) ([]netip.Addr, time.Duration, error) {
@@ -26,7 +26,7 @@ func (h hosts) Lookup(_ context.Context, host string) ([]netip.Addr, time.Durati
 	return addrs, time.Minute, nil
 }
 
-// All the ways to a private address are refused, without a connection.
+// All ways to a private address are refused, without a connection.
 func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	names := hosts{
 		"loopback.example":  "127.0.0.1",
@@ -47,7 +47,7 @@ func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	o.Resolver = names
 	f := newFetcher(t, o)
 	proxied := o
-	proxied.Proxy = "http://127.0.0.1:1" // refused before it is asked
+	proxied.Proxy = "http://127.0.0.1:1" // refused before the lookup
 	behind := newFetcher(t, proxied)
 	addresses := []string{
 		"http://127.0.0.1/", "http://127.0.0.1:80/", "https://127.0.0.1/", "http://127.1/", "http://127.0.1/", "http://127.255.255.254/",
@@ -63,10 +63,10 @@ func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 		"http://100.64.0.1/", "http://198.18.0.1/", "http://192.0.2.1/", "http://224.0.0.1/", "http://240.0.0.1/", "http://255.255.255.255/",
 		"http://loopback6.example/", "http://private.example/", "http://mapped.example/", "http://mapped2.example/", "http://nat64.example/", "http://6to4.example/",
 		"http://metadata.example/", "http://mixed.example/", "http://local.internal/", "http://rebind.example/",
-		"http://93.184.215.14:22/", "http://93.184.215.14:6379/", "http://93.184.215.14:5432/", // public, but no web
+		"http://93.184.215.14:22/", "http://93.184.215.14:6379/", "http://93.184.215.14:5432/", // public, but not for the web
 	}
 	if len(addresses) < 60 {
-		t.Fatalf("only %d ways", len(addresses))
+		t.Fatalf("only %d addresses", len(addresses))
 	}
 	for _, address := range addresses {
 		for how, f := range map[string]*Fetcher{"directly": f, "by proxy": behind} {
@@ -78,7 +78,7 @@ func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	}
 }
 
-// A redirect to a private address is refused too, and what asks for it too.
+// A redirect to a private address is refused, and so is the request.
 func TestGuard_BlocksRedirects(t *testing.T) {
 	var reached atomic.Bool
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -98,11 +98,11 @@ func TestGuard_BlocksRedirects(t *testing.T) {
 		}
 	}
 	if reached.Load() {
-		t.Error("a private server was reached")
+		t.Error("a private server got a request")
 	}
 }
 
-// flipping answers with a public address first, then with a private one.
+// flipping returns a public address first, then a private one.
 type flipping struct{ asked atomic.Int32 }
 
 func (f *flipping) Lookup(context.Context, string) ([]netip.Addr, time.Duration, error) {
@@ -112,8 +112,8 @@ func (f *flipping) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, time.Nanosecond, nil
 }
 
-// DNS rebinding: the address that is dialled is the one that is checked, and a
-// name cannot change its address faster than the shortest lifetime.
+// DNS rebinding: the dialed address is the one that was checked, and a name cannot
+// change its address faster than the minimum lifetime.
 func TestGuard_DNSRebinding(t *testing.T) {
 	var reached atomic.Bool
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,14 +135,14 @@ func TestGuard_DNSRebinding(t *testing.T) {
 		}
 	}
 	if resolver.asked.Load() != 1 {
-		t.Errorf("a lifetime of a nanosecond was believed: %d questions", resolver.asked.Load())
+		t.Errorf("a lifetime of a nanosecond was accepted: got %d queries", resolver.asked.Load())
 	}
 	now = now.Add(time.Hour)
 	if r := fetch(t, f, Request{URL: "http://rebind.example:" + port + "/"}); r.Outcome != BlockedAddress {
 		t.Errorf("%s (%s)", r.Outcome, r.Reason)
 	}
 	if resolver.asked.Load() != 2 || reached.Load() {
-		t.Errorf("%d questions, reached %v", resolver.asked.Load(), reached.Load())
+		t.Errorf("%d queries, reached %v", resolver.asked.Load(), reached.Load())
 	}
 }
 

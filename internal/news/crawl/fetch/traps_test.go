@@ -9,7 +9,7 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// Whatever a server does, a fetch ends, costs little, and says why.
+// Whatever a server does, a fetch ends, is cheap, and returns the reason.
 func TestFetch_TrapsAreBounded(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Seed: 1})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestFetch_TrapsAreBounded(t *testing.T) {
 	}
 }
 
-// A server that begins a body and then says nothing.
+// A server that begins a body and then stalls.
 func TestFetch_IdleTimeout(t *testing.T) {
 	f, site := serve(t, Limits{IdleTimeout: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 		html(w, "<p>begin")
@@ -57,7 +57,7 @@ func TestFetch_IdleTimeout(t *testing.T) {
 	}
 }
 
-// Of a robots.txt that is too long the first part counts.
+// Of a robots.txt that is too long, the first part counts.
 func TestFetch_TruncatesLongRobots(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")

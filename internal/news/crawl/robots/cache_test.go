@@ -31,7 +31,7 @@ func (m *memory) SaveRobots(_ context.Context, origin string, e Entry) error {
 	return m.err
 }
 
-// site answers with what its fields say.
+// site responds with its fields.
 type site struct {
 	mu     sync.Mutex
 	answer Response
@@ -50,7 +50,7 @@ const origin = "https://example.org"
 
 func body(text string) Response { return Response{Status: 200, Body: []byte(text)} }
 
-// What each status means (RFC 9309 §2.3.1).
+// The meaning of each status (RFC 9309 §2.3.1).
 func TestCache_Statuses(t *testing.T) {
 	for _, c := range []struct {
 		answer    Response
@@ -84,18 +84,18 @@ func TestCache_Statuses(t *testing.T) {
 		now = now.Add(c.ttl - 1)
 		_, _ = cache.Get(t.Context(), origin)
 		if s.asked != 1 {
-			t.Errorf("%+v: asked again too early", c.answer)
+			t.Errorf("%+v: fetched again too early", c.answer)
 		}
 		now = now.Add(1)
 		_, _ = cache.Get(t.Context(), origin)
 		if s.asked != 2 {
-			t.Errorf("%+v: not asked again", c.answer)
+			t.Errorf("%+v: not fetched again", c.answer)
 		}
 	}
 }
 
-// Cached rules stay valid while a site cannot be reached; after 30 days a site
-// that never told is taken for one without rules.
+// Cached rules stay valid while a site is unreachable; after 30 days, a site without
+// cached rules counts as one without rules.
 func TestCache_Unreachable(t *testing.T) {
 	now := time.Now()
 	s := &site{answer: body("user-agent: *\ndisallow: /private\nsitemap: /s.xml")}
@@ -131,7 +131,7 @@ func TestCache_Unreachable(t *testing.T) {
 	}
 }
 
-// Another process, or the next one, does not ask again.
+// Other processes, and later ones, do not fetch it again.
 func TestCache_Store(t *testing.T) {
 	s, store := &site{answer: body("user-agent: *\ndisallow: /a")}, &memory{entries: map[string]Entry{}}
 	for range 3 {
@@ -141,11 +141,11 @@ func TestCache_Store(t *testing.T) {
 		}
 	}
 	if s.asked != 1 {
-		t.Errorf("asked %d times", s.asked)
+		t.Errorf("got %d requests", s.asked)
 	}
 	store.err = errors.New("down")
 	if _, err := NewCache(Options{Source: s.source, Store: store}).Get(t.Context(), origin); err == nil {
-		t.Error("a store that fails goes unnoticed")
+		t.Error("a failing store is not reported")
 	}
 }
 
@@ -184,7 +184,7 @@ func TestCache_SharesRequests(t *testing.T) {
 	close(unblock)
 	all.Wait()
 	if asked != 1 {
-		t.Errorf("asked %d times", asked)
+		t.Errorf("got %d requests", asked)
 	}
 }
 
@@ -197,6 +197,6 @@ func TestCache_Capacity(t *testing.T) {
 		}
 	}
 	if len(cache.policies) > 10 {
-		t.Errorf("%d are kept", len(cache.policies))
+		t.Errorf("%d are cached", len(cache.policies))
 	}
 }

@@ -24,7 +24,7 @@ func TestParse_RFC9309Cases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file, questions, ok := strings.Cut("\n"+rest, "\n--\n")
 			if !ok {
-				t.Fatal("the case asks nothing")
+				t.Fatal("the case has no check")
 			}
 			text, err := strconv.Unquote(`"` + strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(strings.TrimPrefix(file, "\n")) + `"`)
 			if err != nil {
@@ -34,7 +34,7 @@ func TestParse_RFC9309Cases(t *testing.T) {
 			for _, question := range strings.Split(strings.TrimSpace(questions), "\n") {
 				fields := strings.Fields(question)
 				if len(fields) != 3 {
-					t.Fatalf("not a question: %q", question)
+					t.Fatalf("not a check: %q", question)
 				}
 				verdict := parsed.For(fields[0]).Check(fields[1])
 				if verdict.Allowed != (fields[2] == "+") {
@@ -67,7 +67,7 @@ func TestParse_CrawlDelay(t *testing.T) {
 			t.Errorf("%q: %s", value, got)
 		}
 	}
-	// Groups hold together; ours replaces the one for all.
+	// Groups are merged; ours replaces the one for all.
 	f := Parse([]byte("user-agent: *\ncrawl-delay: 10\ndisallow: /a\nuser-agent: us\ncrawl-delay: 2\nallow: /\nuser-agent: us\ncrawl-delay: 3\n"))
 	if got := f.For("us").CrawlDelay; got != 3*time.Second {
 		t.Errorf("ours: %s", got)
@@ -88,15 +88,15 @@ func TestParse_MaxSize(t *testing.T) {
 	long := "user-agent: *\ndisallow: /a\n" + strings.Repeat("#\n", MaxSize/2) + "disallow: /b\n"
 	a := Parse([]byte(long)).For("x")
 	if a.Check("/a").Allowed || !a.Check("/b").Allowed {
-		t.Error("of a file that is too long, the first 500 KiB hold")
+		t.Error("the first 500 KiB of a file that is too long do not apply")
 	}
 	line := "user-agent: *\ndisallow: /" + strings.Repeat("x", 1<<20)
 	if a := Parse([]byte(line)).For("x"); !a.Check("/a").Allowed {
-		t.Error("a long line refuses everything")
+		t.Error("a long line disallows everything")
 	}
 }
 
-// No pattern makes matching slow: this one would take for ever by backtracking.
+// No pattern makes matching slow: backtracking would not end on this one.
 func TestCheck_HostilePattern(t *testing.T) {
 	a := Parse([]byte("user-agent: *\ndisallow: /" + strings.Repeat("*a", 2000) + "*b$")).For("x")
 	if v := a.Check("/" + strings.Repeat("a", 8000)); !v.Allowed {
@@ -119,15 +119,15 @@ func FuzzParse(f *testing.F) {
 			t.Error("refused without a reason")
 		}
 		if again := a.Check(path); again != v {
-			t.Error("two answers to one question")
+			t.Error("two results of one check")
 		}
 		if a.CrawlDelay < 0 {
 			t.Error("a negative delay")
 		}
 		if !a.Check("/robots.txt").Allowed {
-			t.Error("robots.txt is refused")
+			t.Error("robots.txt is disallowed")
 		}
-		// What is normal stays so.
+		// A normalized pattern does not change.
 		if once := normalize(path); normalize(once) != once {
 			t.Errorf("%q becomes %q", once, normalize(once))
 		}

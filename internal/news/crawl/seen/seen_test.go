@@ -46,17 +46,17 @@ func TestFilter_NoFalseNegatives(t *testing.T) {
 	}
 	const n = 50_000
 	if maybe := add(names(0, n)); maybe > n/500 {
-		t.Errorf("%d of %d were there although the filter was empty", maybe, n)
+		t.Errorf("%d of %d were found although the filter was empty", maybe, n)
 	}
 	if maybe := add(names(0, n)); maybe != n {
 		t.Errorf("%d of %d are known", maybe, n)
 	}
-	// A new filter takes the old one's place with what it was filled with.
+	// A new filter replaces the old one with its contents.
 	rebuild := f.BeginRebuild(t.Context(), n)
 	if err := f.AddToRebuild(t.Context(), rebuild, names(0, 1000)); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a retry does no harm
+	for range 2 { // a retry is harmless
 		if err := f.FinishRebuild(t.Context(), rebuild); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestFilter_NoFalseNegatives(t *testing.T) {
 		t.Errorf("%d of 1000 are known after the rebuild", maybe)
 	}
 	if maybe := add(names(n, 1000)); maybe > 20 {
-		t.Errorf("%d of 1000 were never seen and are known", maybe)
+		t.Errorf("%d of 1000 are false positives", maybe)
 	}
 	if keys, err := r.Keys(t.Context(), "crawl:seen:0:*").Result(); err != nil || len(keys) != 0 {
 		t.Errorf("the old filter left %v, %v", keys, err)
@@ -73,13 +73,13 @@ func TestFilter_NoFalseNegatives(t *testing.T) {
 }
 
 func TestFilter_FalsePositiveRate(t *testing.T) {
-	// What 14.4 bits a key and ten hashes promise; see the package.
+	// The rate of 14.4 bits per key and ten hashes; see the package.
 	if p := math.Pow(1-math.Exp(-10/14.4), 10); p > 0.0011 {
 		t.Errorf("%f", p)
 	}
 }
 
-// A false positive, a lost Redis, an emptied frontier: none of them loses a URL.
+// A false positive, a lost Redis or an emptied frontier loses no URL.
 func TestIndex_MaybeAsksStore(t *testing.T) {
 	s := enginetest.Store(t)
 	url, stop := enginetest.StoppableRedis(t)
@@ -98,7 +98,7 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 	}
 	positive := uuid.New()
 	ids := []uuid.UUID{crawl.URLID(there), positive}
-	// The filter says of both that it may know them; the database has one.
+	// The filter may contain both; the database has one.
 	if _, err := k.Filter.Add(t.Context(), []crawl.URLKey{{DomainID: d.ID, ID: ids[0]}, {DomainID: d.ID, ID: ids[1]}}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 	want(d.Epoch, false, true)
 	want(d.Epoch, false, true) // now from the cache
 	if n, err := r.Exists(t.Context(), "crawl:known:"+fmt.Sprint(d.ID)+":1:"+string(ids[1][:])).Result(); n != 0 || err != nil {
-		t.Error("Redis remembers what the database does not have")
+		t.Error("Redis has a URL that the database does not have")
 	}
 	if _, err := s.ApplyDomainCommand(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ type record struct {
 	block  []byte
 }
 
-// read reads a file member by member, as the format wants it read.
+// read reads a file member by member, as the format specifies.
 func read(t *testing.T, file []byte) (all []record) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(file))
@@ -77,7 +77,7 @@ func TestWriter_Records(t *testing.T) {
 		}
 	}
 	if w.Bytes() != int64(out.Len()) {
-		t.Errorf("%d bytes are told, %d were written", w.Bytes(), out.Len())
+		t.Errorf("%d bytes reported, %d written", w.Bytes(), out.Len())
 	}
 	all := read(t, out.Bytes())
 	var types []string

@@ -77,7 +77,7 @@ func TestParse_Errors(t *testing.T) {
 			t.Errorf("%.60q: %q %v", raw, u, err)
 		}
 	}
-	// What is dropped does not count.
+	// Dropped parameters do not count.
 	if _, err := Parse("https://example.org/?fbclid="+long, Rules{}); err != nil {
 		t.Error(err)
 	}
@@ -136,9 +136,9 @@ func TestURL_Hash(t *testing.T) {
 	b, _ := Parse("https://example.org/a", Rules{})
 	c, _ := Parse("https://example.org/b", Rules{})
 	if a != b || a.Hash() != b.Hash() || b.Hash() == c.Hash() {
-		t.Error("hashes do not name pages")
+		t.Error("hashes of different pages are equal")
 	}
-	// It is stored: it must never change.
+	// The hash is stored: it must never change.
 	if got := b.Hash().String(); got != "b5b10dd0429e69ac7cfaf0a20b6901c1" {
 		t.Errorf("the hash of %s became %s", b, got)
 	}
@@ -155,7 +155,7 @@ func TestURL_JSON(t *testing.T) {
 		t.Errorf("%s: %v %v", data, back, err)
 	}
 	if err := json.Unmarshal([]byte(`{"u":"ftp://x"}`), &back); err == nil {
-		t.Error("ftp was taken")
+		t.Error("ftp was accepted")
 	}
 }
 
@@ -180,17 +180,17 @@ func TestLearn_Rules(t *testing.T) {
 		drop, keep string
 	}{
 		{"nothing seen", nil, "", ""},
-		{"canonical URLs leave it away", three("?ref=home", "", ""), "ref", ""},
+		{"canonical URLs omit it", three("?ref=home", "", ""), "ref", ""},
 		{"two pages are too few", three("?ref=home", "", "")[:2], "", ""},
 		{"one page often is one page", []Observation{page(1, "?ref=a", "", ""), page(1, "?ref=b", "", ""), page(1, "?ref=c", "", "")}, "", ""},
 		{"one canonical URL has it", append(three("?ref=home", "", ""), page(9, "?ref=home", "?ref=home", "")), "", ""},
 		{"the same text with and without", slices.Concat(
 			[]Observation{page(1, "?ref=a", "-", "x"), page(1, "", "-", "x"), page(2, "?ref=a", "-", "y"), page(2, "?ref=b", "-", "y"), page(3, "?ref=a", "-", "z"), page(3, "", "-", "z")}), "ref", ""},
 		{"another text, whatever the canonical URL", append(three("?part=1", "", ""), page(7, "?part=1", "", "a"), page(7, "?part=2", "", "b")), "", ""},
-		{"pages are turned", three("?page=2", "", ""), "", ""},
+		{"it selects a page of a list", three("?page=2", "", ""), "", ""},
 		{"tracking is dropped anyway", three("?utm_source=a", "", ""), "", ""},
-		{"what looks like tracking matters here", []Observation{page(1, "?spm=1", "-", "a"), page(1, "?spm=2", "-", "b")}, "", "spm"},
-		{"a canonical URL elsewhere tells nothing", []Observation{
+		{"a parameter that looks like tracking changes the page", []Observation{page(1, "?spm=1", "-", "a"), page(1, "?spm=2", "-", "b")}, "", "spm"},
+		{"a canonical URL of another site proves nothing", []Observation{
 			{URL: "https://example.org/a?ref=1", Canonical: "https://example.org/"}, {URL: "https://example.org/b?ref=1", Canonical: "https://example.org/"},
 			{URL: "https://example.org/c?ref=1", Canonical: "https://example.org/"}}, "", ""},
 		{"rubbish", []Observation{{URL: "::", Canonical: "::", Content: "x"}}, "", ""},
@@ -236,7 +236,7 @@ func FuzzParse(f *testing.F) {
 			}
 			again, err := Parse(one.String(), Rules{})
 			if err != nil || again != one {
-				t.Errorf("%q gives %q, and that %q: %v", raw, one, again, err)
+				t.Errorf("%q becomes %q, and that %q: %v", raw, one, again, err)
 			}
 			if len(one.String()) > MaxLength || one.Domain() == "" || !strings.HasPrefix(one.RequestURI(), "/") {
 				t.Errorf("%q: %+v", raw, one)
@@ -245,8 +245,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// wantStandard wants what plain knows to be just what the Standard's parser makes
-// of it.
+// wantStandard checks that plain agrees with the Standard's parser.
 func wantStandard(t *testing.T, raw string, base URL) {
 	t.Helper()
 	if _, ok := parsePlain(raw, base); !ok {

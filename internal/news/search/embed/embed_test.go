@@ -11,7 +11,8 @@ import (
 	"dateline/internal/news/search/embed"
 )
 
-// endpoint answers as the documentation says, in whatever order: index tells.
+// endpoint responds as documented, with the vectors in any order: index identifies
+// them.
 func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client, *int) {
 	calls := new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -20,7 +21,12 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 			Model string
 			Input []string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/embeddings" || r.Method != http.MethodPost || in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 || r.Header.Get("Authorization") != "Bearer a-key" {
+		isRequest := r.URL.Path == "/v1/embeddings" && r.Method == http.MethodPost && r.Header.Get("Authorization") == "Bearer a-key"
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !isRequest {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -45,7 +51,7 @@ func TestEmbed_KeepsTheOrder(t *testing.T) {
 	}
 	got, err := c.Embed(t.Context(), texts)
 	if err != nil || len(got) != 70 || *calls != 3 {
-		t.Fatalf("%d vectors by %d calls, %v", len(got), *calls, err)
+		t.Fatalf("%d vectors with %d calls, %v", len(got), *calls, err)
 	}
 	for i, v := range got {
 		if v[0] != float32(i) {

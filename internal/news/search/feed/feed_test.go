@@ -19,7 +19,7 @@ func hit(title, url string) search.Hit {
 		Tags: []string{"giá vàng"}, Language: "vi", Image: "javascript:alert(2)", Published: searchtest.Now()}}
 }
 
-// What readers make of the feeds.
+// The content of the feeds as a reader parses it.
 func TestFeed_RSSAndJSON(t *testing.T) {
 	f := feed.Feed{Title: "Gold & <silver>", Home: "https://dateline.example/", Hits: []search.Hit{hit(`<script>alert("1")</script> Giá vàng`, "https://baomai.example/vang?a=1&b=2"), hit("Bad link", "javascript:alert(1)")}}
 	rss, err := f.RSS()
@@ -36,14 +36,14 @@ func TestFeed_RSSAndJSON(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, raw)
 		}
 		first := read.Items[0]
-		require.Equal(t, "Gold & <silver>", read.Title, "%s is read as %+v, %+v", name, read, first)
-		require.Len(t, read.Items, 2, "%s is read as %+v, %+v", name, read, first)
-		require.Equal(t, "https://baomai.example/vang?a=1&b=2", first.Link, "%s is read as %+v, %+v", name, read, first)
-		require.WithinDuration(t, searchtest.Now(), first.Published, 0, "%s is read as %+v, %+v", name, read, first)
-		require.Equal(t, "Lê Thu Hà", first.Author, "%s is read as %+v, %+v", name, read, first)
-		require.Len(t, first.Categories, 2, "%s is read as %+v, %+v", name, read, first)
-		require.True(t, strings.HasPrefix(first.ID, "urn:uuid:"), "%s is read as %+v, %+v", name, read, first)
-		require.Empty(t, read.Items[1].Link, "%s is read as %+v, %+v", name, read, first)
+		require.Equal(t, "Gold & <silver>", read.Title, "%s is parsed as %+v, %+v", name, read, first)
+		require.Len(t, read.Items, 2, "%s is parsed as %+v, %+v", name, read, first)
+		require.Equal(t, "https://baomai.example/vang?a=1&b=2", first.Link, "%s is parsed as %+v, %+v", name, read, first)
+		require.WithinDuration(t, searchtest.Now(), first.Published, 0, "%s is parsed as %+v, %+v", name, read, first)
+		require.Equal(t, "Lê Thu Hà", first.Author, "%s is parsed as %+v, %+v", name, read, first)
+		require.Len(t, first.Categories, 2, "%s is parsed as %+v, %+v", name, read, first)
+		require.True(t, strings.HasPrefix(first.ID, "urn:uuid:"), "%s is parsed as %+v, %+v", name, read, first)
+		require.Empty(t, read.Items[1].Link, "%s is parsed as %+v, %+v", name, read, first)
 		if strings.Contains(string(raw), "javascript:") || strings.Contains(string(rss), "<script") {
 			t.Errorf("%s holds something that runs:\n%s", name, raw)
 		}

@@ -34,9 +34,9 @@ type fixture struct {
 // spoilable is an engine with injected failures.
 type spoilable struct {
 	search.Engine
-	refuse uuid.UUID // an article that it does not take
+	refuse uuid.UUID // an article that it rejects
 	down   bool
-	before func() // an index is written
+	before func() // called when an index is written
 }
 
 func (s *spoilable) Index(ctx context.Context, docs []search.Document) error {
@@ -87,12 +87,12 @@ func TestSync_FollowsChanges(t *testing.T) {
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "First wording"), time.Now())
 	}
 	if n := d.sync(); n != 230 || d.finds("wording") != 230 || d.open() != 0 {
-		t.Errorf("took %d, found %d, left %d", n, d.finds("wording"), d.open())
+		t.Errorf("processed %d, found %d, left %d", n, d.finds("wording"), d.open())
 	}
 	searchtest.Store(d.Newsroom, article("a1", "Another expression"), time.Now())
 	searchtest.Remove(d.Newsroom, searchtest.ID("a2"))
 	if n := d.sync(); n != 2 || d.finds("wording") != 228 || d.finds("expression") != 1 {
-		t.Errorf("took %d, found %d and %d", n, d.finds("wording"), d.finds("expression"))
+		t.Errorf("processed %d, found %d and %d", n, d.finds("wording"), d.finds("expression"))
 	}
 }
 
@@ -121,7 +121,7 @@ func TestSync_RejectedArticleBlocksNoOthers(t *testing.T) {
 	}
 	d.engine.refuse = searchtest.ID("b")
 	if n := d.sync(); n != 2 || d.finds("needle") != 2 || d.open() != 1 {
-		t.Errorf("took %d, found %d, left %d", n, d.finds("needle"), d.open())
+		t.Errorf("processed %d, found %d, left %d", n, d.finds("needle"), d.open())
 	}
 	d.engine.refuse = uuid.Nil
 	d.Exec("update article_changes set leased_until = '-infinity'") // a while later
@@ -135,7 +135,7 @@ func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.down = true
 	if n, err := d.x.Sync(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 || d.open() != 1 {
-		t.Errorf("took %d, left %d, %v", n, d.open(), err)
+		t.Errorf("processed %d, left %d, %v", n, d.open(), err)
 	}
 	d.engine.down = false
 	d.Exec("update article_changes set leased_until = '-infinity'")
@@ -162,9 +162,9 @@ func TestSync_AlertsOncePerArticle(t *testing.T) {
 	other, owner, _ := d.Found("Another newsroom") // has no seed on the domain
 	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner, savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, idempotency.Key{})
 	d.Must(err)
-	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour)) // was found before anybody asked
+	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour)) // was found before the search was created
 	searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay"), time.Now().Add(time.Minute))
-	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute)) // not as it is written
+	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute)) // in another spelling
 	searchtest.Store(d.Newsroom, article("silver", "Giá vàng và bạc"), time.Now().Add(time.Minute))
 	d.sync()
 	alerts := func() int { return d.Count("select count(*) from post_events where type = 'article_matched'") }

@@ -64,7 +64,7 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 			}
 			d.x.Engine = &between{Engine: engine, happens: func() {
-				f.FailTasks("indexDeletion") // the old one is still there for a moment
+				f.FailTasks("indexDeletion") // the old index still exists for a moment
 				if err := engine.FinishRebuild(t.Context(), beside); err == nil {
 					t.Error("the old index is gone already")
 				}
@@ -72,7 +72,7 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 			}}
 			d.sync()
 			if there := f.Document("articles", searchtest.ID("a").String()) != nil; there == deletes {
-				t.Errorf("in the index that answers: %v", there)
+				t.Errorf("in the live index: %v", there)
 			}
 			if d.open() != 0 {
 				t.Errorf("%d changes are left", d.open())

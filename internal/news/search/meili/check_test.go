@@ -32,7 +32,7 @@ func TestMinVersion_IsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "Meilisearch " + meili.MinVersion + " or later"; !strings.Contains(string(guide), want) {
-		t.Errorf("docs/how-to/use-meilisearch.md does not say %q", want)
+		t.Errorf("docs/how-to/use-meilisearch.md lacks %q", want)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestStaleSettings_NamesWhatDiffers(t *testing.T) {
 	e := open(t, f, meili.Options{})
 	f.Change("articles", "rankingRules", []any{"words", "sort"})
 	f.Change("articles", "synonyms", map[string]any{"mỹ": []any{"hoa kỳ"}})
-	f.Change("articles", "filterableAttributes", []any{"published", "authors", "tags", "section", "language", "domain", "id"}) // the order says nothing
+	f.Change("articles", "filterableAttributes", []any{"published", "authors", "tags", "section", "language", "domain", "id"}) // the order is not significant
 	if stale, err := e.StaleSettings(t.Context()); err != nil || !slices.Equal(stale, []string{"rankingRules", "synonyms"}) {
 		t.Errorf("got %v, %v, want rankingRules and synonyms", stale, err)
 	}

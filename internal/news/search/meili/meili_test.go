@@ -56,7 +56,7 @@ func article(version int64) search.Document {
 func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
-	if err := e.Prepare(t.Context()); err != nil { // again, with the index there
+	if err := e.Prepare(t.Context()); err != nil { // again, with an existing index
 		t.Fatal(err)
 	}
 	s := f.Settings("articles")
@@ -77,7 +77,7 @@ func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 	}
 	for _, bad := range []string{"huggingFace", "{}", `{"source": 3}`} {
 		if _, err := meili.ParseServerEmbedder(bad); err == nil {
-			t.Errorf("%s is taken", bad)
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestAnswersAreReadAsText(t *testing.T) {
 	if v := a.Facets[0].Values; len(v) != 2 || v[0] != (search.FacetValue{Value: "b.example", Count: 7}) || len(a.Facets[2].Values) != 0 {
 		t.Errorf("facets %+v", a.Facets)
 	}
-	// Meilisearch ignores diacritics; exact matches come first anyway.
+	// Meilisearch ignores diacritics; exact matches still come first.
 	f.Found = func(map[string]any) map[string]any {
 		return map[string]any{"hits": []any{hit("bo", "Con bò", ""), hit("boyte", "Bộ Y tế", "")}, "estimatedTotalHits": 2}
 	}

@@ -41,7 +41,7 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.Document("articles", searchtest.ID("a").String()) == nil || f.Document("articles", searchtest.ID("b").String()) != nil {
-		t.Error("the index that answers has changed before its time")
+		t.Error("the live index has changed too early")
 	}
 	for range 2 {
 		if err := e.FinishRebuild(t.Context(), name); err != nil {
@@ -55,16 +55,16 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	t.Helper()
 	if f.Document("articles", searchtest.ID("b").String()) == nil || f.Document("articles", searchtest.ID("a").String()) != nil || slices.Contains(f.Names(), name) {
-		t.Errorf("the old index answers, or is there still: %v", f.Names())
+		t.Errorf("the old index is live or still exists: %v", f.Names())
 	}
 }
 
 // A worker may die after swapping the indexes. The next one must not swap them back.
 func TestFinishRebuild_SwapsOnce(t *testing.T) {
 	for trouble, cause := range map[string]func(f *meilitest.Server){
-		"the swap was asked for, and not done yet":      func(f *meilitest.Server) { f.LoseAnswer("/swap-indexes") },
-		"the swap was done, and the old index is there": func(f *meilitest.Server) { f.FailTasks("indexDeletion") },
-		"the swap was refused":                          func(f *meilitest.Server) { f.FailTasks("indexSwap") },
+		"the swap was requested, and not done yet":    func(f *meilitest.Server) { f.LoseAnswer("/swap-indexes") },
+		"the swap was done, and the old index exists": func(f *meilitest.Server) { f.FailTasks("indexDeletion") },
+		"the swap was refused":                        func(f *meilitest.Server) { f.FailTasks("indexSwap") },
 	} {
 		t.Run(trouble, func(t *testing.T) {
 			f := meilitest.Start(t)
@@ -81,7 +81,7 @@ func TestFinishRebuild_SwapsOnce(t *testing.T) {
 			}
 			cause(f)
 			if err := e.FinishRebuild(t.Context(), name); err == nil {
-				t.Fatal("there was no trouble")
+				t.Fatal("got no error")
 			}
 			f.FailTasks("")
 			if err := e.FinishRebuild(t.Context(), name); err != nil {
@@ -105,13 +105,13 @@ func TestPrepare_EmbedderAddedLater(t *testing.T) {
 		t.Errorf("the log says %s", log.String())
 	}
 	if err := e.Index(t.Context(), []search.Document{other("b")}); err != nil {
-		t.Errorf("articles are taken: %v", err)
+		t.Errorf("articles are accepted: %v", err)
 	}
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Hybrid}); err != nil || f.Last()["hybrid"] != nil {
 		t.Errorf("by words: %v", err)
 	}
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err == nil {
-		t.Error("who wants the meaning is told that there is none")
+		t.Error("a semantic search reports that there are no vectors")
 	}
 	name, err := e.StartRebuild(t.Context())
 	if err != nil {
@@ -126,14 +126,14 @@ func TestPrepare_EmbedderAddedLater(t *testing.T) {
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err != nil || f.Last()["hybrid"] == nil {
 		t.Errorf("after a rebuild: %v", err)
 	}
-	// And who takes it away again has articles without vectors taken.
+	// When the embedder is removed again, articles without vectors are accepted.
 	e = open(t, f, meili.Options{})
 	if err := e.Index(t.Context(), []search.Document{other("c")}); err != nil || !strings.Contains(f.Settings("articles"), `"embedders":{}`) {
 		t.Errorf("without an embedder: %v, %s", err, f.Settings("articles"))
 	}
 }
 
-// One article that Meilisearch cannot take is no reason to think that it is away.
+// An article that Meilisearch rejects does not mean that Meilisearch is down.
 func TestErrors_DistinguishRejectedFromUnavailable(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})

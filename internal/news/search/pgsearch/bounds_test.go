@@ -54,7 +54,7 @@ func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Response, error)
 // A blocked search ends with a partial result or ErrBusy.
 func TestSearch_TimesOut(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{StatementTimeout: 100 * time.Millisecond})
-	unlock := lock(t, pool, "search_words") // of which typos are corrected
+	unlock := lock(t, pool, "search_words") // whose typos are corrected
 	a, err := ask(t, e, "giá vàng")
 	require.NoError(t, err)
 	require.True(t, a.Partial)
@@ -85,7 +85,7 @@ func TestSearch_LimitsConcurrency(t *testing.T) {
 		_, err := e.Search(t.Context(), search.Request{Text: "giá vàng"})
 		first <- err
 	}()
-	for waits := false; !waits; { // until it has the only turn
+	for waits := false; !waits; { // until it has the only slot
 		if err := pool.QueryRow(t.Context(), "select exists (select from pg_locks where not granted)").Scan(&waits); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 	}
 	question.Mode = search.Semantic
 	if _, err := e.Search(t.Context(), question); err == nil {
-		t.Error("a search by meaning says nothing of the model that is away")
+		t.Error("a semantic search does not report that the model is unavailable")
 	}
 	model.Down.Store(false)
 	made := 0
@@ -34,7 +34,7 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 		}
 	}
 	if a, err := e.Search(t.Context(), question); err != nil || made != 115 || a.Hits[0].ID != searchtest.ID("transfer") {
-		t.Errorf("%d made up for, %v", made, err)
+		t.Errorf("%d vectors added, %v", made, err)
 	}
 	before := model.Texts.Load()
 	searchtest.IndexArticles(t, e, 0)

@@ -37,6 +37,6 @@ func TestBucketsBetween_CoverTheRange(t *testing.T) {
 		}
 	}
 	if got := bucketsBetween(base, base.Add(-time.Hour)); strings.Count(got, "@") != 1 {
-		t.Errorf("the wrong way round: %s", got)
+		t.Errorf("reversed range: %s", got)
 	}
 }

@@ -51,12 +51,12 @@ func TestFeed_AppliesSearchMode(t *testing.T) {
 		n.Must(err)
 		var got []string
 		for _, h := range hits {
-			if h.Title != "The river rises in the night" { // by meaning all is near or far, and nothing is out
+			if h.Title != "The river rises in the night" { // semantic ranking has no cutoff
 				got = append(got, h.Title)
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s finds %q, want %q", mode, got, want)
+			t.Errorf("%s: got %q, want %q", mode, got, want)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// fuzz checks for any content that a plan can be carried out, gives as many
-// bytes as it says, and leaves nothing for a second one to remove.
+// fuzz checks for any content that a plan can be executed, returns as many bytes as
+// announced, and leaves nothing for a second one to remove.
 func fuzz(f *testing.F, mimeType string) {
 	f.Helper()
 	for _, s := range samples() {

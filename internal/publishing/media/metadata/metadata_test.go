@@ -18,7 +18,7 @@ import (
 	"dateline/internal/testing/mediatest"
 )
 
-// strip gives a file without its metadata.
+// strip returns a file without its metadata.
 func strip(t testing.TB, content []byte, mimeType string, o metadata.Options) ([]byte, *metadata.Plan) {
 	t.Helper()
 	src := bytes.NewReader(content)
@@ -141,7 +141,7 @@ func TestScan_LeavesCleanFilesAlone(t *testing.T) {
 	}
 }
 
-// Offsets of samples stay true: everything but metadata is where it was.
+// Offsets of samples stay valid: everything but metadata keeps its position.
 func TestScan_KeepsThePlacesInVideos(t *testing.T) {
 	for _, s := range samples() {
 		if s.decode != nil {
@@ -197,7 +197,7 @@ func TestScan_KeepsNothingButTheOrientationOnRequest(t *testing.T) {
 
 func TestScan_RefusesWhatItCannotFollow(t *testing.T) {
 	hidden := mediatest.Movie{Width: 640, Height: 360, Seconds: 2}.Bytes()
-	copy(hidden[bytes.Index(hidden, []byte("mdia"))-4:], mediatest.BE32(1<<30)) // beyond the box around it
+	copy(hidden[bytes.Index(hidden, []byte("mdia"))-4:], mediatest.BE32(1<<30)) // exceeds the box around it
 	src := bytes.NewReader(hidden)
 	if _, err := metadata.Scan(src, src.Size(), "video/mp4", metadata.Options{}); !errors.Is(err, metadata.ErrMalformed) {
 		t.Errorf("got %v, want ErrMalformed", err)

@@ -1463,6 +1463,24 @@ type CrawledPage struct {
 	MovedTo        *uuid.UUID
 }
 
+type Email struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	SubscriptionID *uuid.UUID
+	Recipient      string
+	Subject        string
+	BodyText       string
+	BodyHtml       string
+	UnsubscribeUrl string
+	Status         string
+	Attempts       int32
+	DueAt          time.Time
+	AttemptedAt    *time.Time
+	SentAt         *time.Time
+	LastError      string
+	CreatedAt      time.Time
+}
+
 type IdempotencyKey struct {
 	WorkspaceID uuid.UUID
 	Key         string
@@ -1476,6 +1494,16 @@ type Identity struct {
 	Subject   string
 	UserID    uuid.UUID
 	CreatedAt time.Time
+}
+
+type Label struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Kind        string
+	Name        string
+	Color       string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 type Link struct {
@@ -1662,6 +1690,17 @@ type RemotePost struct {
 	PostedAt  time.Time
 }
 
+type ReportSubscription struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Email       string
+	Language    string
+	Token       string
+	CreatedAt   time.Time
+}
+
 type SavedSearch struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1728,6 +1767,8 @@ type ScheduledPost struct {
 	ApprovalNote           string
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
+	LabelIds               []uuid.UUID
+	SearchText             string
 	QueueSlot              *time.Time
 }
 
@@ -1847,6 +1888,20 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
+type SharedLink struct {
+	ID           uuid.UUID
+	WorkspaceID  uuid.UUID
+	SiteID       uuid.UUID
+	Name         string
+	FilterName   string
+	FilterValue  string
+	EmbedOrigins []string
+	TokenHash    []byte
+	PasswordHash []byte
+	ExpiresAt    *time.Time
+	CreatedAt    time.Time
+}
+
 type Site struct {
 	ID            uuid.UUID
 	WorkspaceID   uuid.UUID
@@ -1866,6 +1921,25 @@ type Site struct {
 	VisitorKey    []byte
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+type SiteAlert struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Hour        time.Time
+	Views       int64
+	Usual       int64
+	CreatedAt   time.Time
+}
+
+type SiteAlertRule struct {
+	SiteID      uuid.UUID
+	Enabled     bool
+	SpikeFactor float64
+	DropShare   float64
+	MinViews    int64
 }
 
 type SiteChange struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -61,6 +61,8 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -72,7 +74,7 @@ update scheduled_posts set status = 'canceled', approval = case when approval = 
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 type CancelPostParams struct {
@@ -124,6 +126,8 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -249,7 +253,7 @@ where p.post_id = $18 and p.workspace_id = $19
   and (not $16::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
   and ($20::bigint = 0 or p.version = $20)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 type EditPostParams struct {
@@ -342,6 +346,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -364,7 +370,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -410,13 +416,15 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -467,6 +475,8 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -476,12 +486,12 @@ const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    queue_group_id, approval, submitted_by, submitted_at
+    queue_group_id, label_ids, approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    $17, $18, case when $18 = 'pending'::approval_state then $3::uuid end, case when $18 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+    $17, $18, $19, case when $19 = 'pending'::approval_state then $3::uuid end, case when $19 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 type InsertPostParams struct {
@@ -502,6 +512,7 @@ type InsertPostParams struct {
 	Language         string
 	LinkBase         *string
 	QueueGroupID     *uuid.UUID
+	LabelIds         []uuid.UUID
 	Approval         ApprovalState
 }
 
@@ -524,6 +535,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.Language,
 		arg.LinkBase,
 		arg.QueueGroupID,
+		arg.LabelIds,
 		arg.Approval,
 	)
 	var i ScheduledPost
@@ -567,6 +579,8 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -599,7 +613,7 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -608,10 +622,14 @@ where p.workspace_id = $1
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::uuid is null or p.series_id = $6)
   and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
-  and ($8::timestamptz is null
-       or (p.listed_at, p.post_id) > ($8, $9::uuid))
+  and ($8::uuid is null or p.label_ids @> array[$8::uuid])
+  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text, (
+        select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
+        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all ($9::text[]))
+  and ($10::timestamptz is null
+       or (p.listed_at, p.post_id) > ($10, $11::uuid))
 order by p.listed_at, p.post_id
-limit $10
+limit $12
 `
 
 type ListPostsAscendingParams struct {
@@ -622,6 +640,8 @@ type ListPostsAscendingParams struct {
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
 	Approvals   []string
+	LabelID     *uuid.UUID
+	Patterns    []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -636,6 +656,8 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 		arg.AccountID,
 		arg.SeriesID,
 		arg.Approvals,
+		arg.LabelID,
+		arg.Patterns,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -687,6 +709,8 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.ApprovalNote,
 			&i.LinkBase,
 			&i.QueueGroupID,
+			&i.LabelIds,
+			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
 			return nil, err
@@ -700,7 +724,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -709,10 +733,14 @@ where p.workspace_id = $1
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::uuid is null or p.series_id = $6)
   and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
-  and ($8::timestamptz is null
-       or (p.listed_at, p.post_id) < ($8, $9::uuid))
+  and ($8::uuid is null or p.label_ids @> array[$8::uuid])
+  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text, (
+        select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
+        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all ($9::text[]))
+  and ($10::timestamptz is null
+       or (p.listed_at, p.post_id) < ($10, $11::uuid))
 order by p.listed_at desc, p.post_id desc
-limit $10
+limit $12
 `
 
 type ListPostsDescendingParams struct {
@@ -723,6 +751,8 @@ type ListPostsDescendingParams struct {
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
 	Approvals   []string
+	LabelID     *uuid.UUID
+	Patterns    []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -737,6 +767,8 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 		arg.AccountID,
 		arg.SeriesID,
 		arg.Approvals,
+		arg.LabelID,
+		arg.Patterns,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -788,6 +820,8 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.ApprovalNote,
 			&i.LinkBase,
 			&i.QueueGroupID,
+			&i.LabelIds,
+			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
 			return nil, err
@@ -801,7 +835,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -847,6 +881,8 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -1060,7 +1096,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 type PublishNowParams struct {
@@ -1121,6 +1157,8 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err
@@ -1161,7 +1199,7 @@ update scheduled_posts set status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $6 and workspace_id = $7 and status = 'draft'
   and ($8::bigint = 0 or version = $8)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
 type ScheduleDraftParams struct {
@@ -1228,6 +1266,8 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.ApprovalNote,
 		&i.LinkBase,
 		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
 		&i.QueueSlot,
 	)
 	return i, err

@@ -168,7 +168,10 @@ select p.post_id from (
     where o.status = 'publishing' and o.updated_at > clock_timestamp() - interval '1 hour'
       and o.scheduled_time < clock_timestamp() - make_interval(secs => $1::float8)
 ) p
-where exists (select 1 from post_targets t where t.post_id = p.post_id and t.status = 'scheduled')
+where exists (select 1 from post_targets t where t.post_id = p.post_id
+              and (t.status = 'scheduled'
+                   or t.status = 'publishing' and coalesce(t.claimed_until < clock_timestamp(), true)
+                      and coalesce(t.waits_until < clock_timestamp(), true)))
 order by random() limit $2
 `
 
@@ -177,8 +180,9 @@ type OverduePostsParams struct {
 	Most        int32
 }
 
-// Some of the posts that ought to be out. Which ones changes from call to call,
-// so that a few that have to wait hide none for long.
+// Overdue posts with a target that no attempt holds: one that was never claimed, or
+// whose claim has expired. The order is random, so that posts that have to wait do
+// not hide others for long.
 func (q *Queries) OverduePosts(ctx context.Context, arg OverduePostsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, overduePosts, arg.LateSeconds, arg.Most)
 	if err != nil {

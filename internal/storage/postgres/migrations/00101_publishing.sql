@@ -59,6 +59,19 @@ create table account_groups (
     constraint account_groups_name unique (workspace_id, name)
 );
 
+-- Labels and campaigns, by which people sort posts. A post has any number of
+-- labels and at most one campaign; both are in its label_ids.
+create table labels (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    kind         text not null check (kind in ('label', 'campaign')),
+    name         text not null check (name <> ''),
+    color        text not null,
+    created_at   timestamptz not null default now(),
+    updated_at   timestamptz not null default now()
+);
+create unique index labels_name on labels (workspace_id, kind, lower(name));
+
 -- Dateline's app registrations at networks and instances.
 create table network_apps (
     network       text not null,
@@ -212,6 +225,10 @@ create table series_notes (
     primary key (series_id, occurrence)
 );
 
+-- Text without case and accents, as media.Fold has it; 'đ' has no decomposition.
+create function fold_text(text) returns text language sql immutable strict parallel safe
+    as $$ select lower(translate(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f]', '', 'g'), 'Đđ', 'dd')) $$;
+
 create type post_status as enum
     ('draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled');
 create type approval_state as enum ('none', 'pending', 'approved', 'rejected');
@@ -258,6 +275,8 @@ create table scheduled_posts (
     approval_note            text not null default '' check (length(approval_note) <= 2000),
     link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
     queue_group_id           uuid references account_groups on delete set null, -- whose queue the post has a slot of
+    label_ids                uuid[] not null default '{}',         -- labels, without order
+    search_text              text not null generated always as (fold_text(content || ' ' || jsonb_path_query_array(thread, '$[*].content')::text)) stored,
     -- The slot that the post occupies. It is free again as soon as the post is canceled, rejected or moved.
     queue_slot               timestamptz generated always as (case when queue_group_id is not null
                                  and (status not in ('draft', 'canceled') or approval = 'pending') then scheduled_time end) stored,
@@ -278,6 +297,7 @@ create unique index scheduled_posts_occurrence on scheduled_posts (series_id, oc
 create unique index scheduled_posts_slot on scheduled_posts (queue_group_id, queue_slot) where queue_slot is not null;
 -- Which posts use a file. Most posts have none and cost nothing here.
 create index scheduled_posts_attachments on scheduled_posts using gin (attachment_ids) where attachment_ids <> '{}';
+create index scheduled_posts_labels on scheduled_posts using gin (label_ids) where label_ids <> '{}';
 create index scheduled_posts_threads on scheduled_posts using gin (thread jsonb_path_ops) where thread <> '[]';
 
 create type target_status as enum
@@ -375,7 +395,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -395,5 +415,6 @@ create table workers (
 
 -- +goose Down
 drop table workers, bulk_answers, post_events, remote_posts, operations, post_targets, scheduled_posts, series_notes, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, accounts;
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, accounts;
 drop type operation_state, target_status, approval_state, post_status, series_note_kind, series_status, account_status;
+drop function fold_text;

@@ -2,11 +2,11 @@
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    queue_group_id, approval, submitted_by, submitted_at
+    queue_group_id, label_ids, approval, submitted_by, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
     @status, @attachment_ids, @attachment_urls, @thread, @options, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
-    sqlc.narg('queue_group_id'), @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
+    sqlc.narg('queue_group_id'), @label_ids, @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) returning *;
 
 -- name: InsertTargets :exec
@@ -53,6 +53,10 @@ where p.workspace_id = @workspace_id
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
   and (cardinality(@approvals::text[]) = 0 or p.approval::text = any(@approvals::text[]))
+  and (sqlc.narg('label_id')::uuid is null or p.label_ids @> array[sqlc.narg('label_id')::uuid])
+  and (cardinality(@patterns::text[]) = 0 or p.search_text like all (@patterns::text[]) or concat_ws(' ', p.search_text, (
+        select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
+        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all (@patterns::text[]))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at, p.post_id
@@ -68,6 +72,10 @@ where p.workspace_id = @workspace_id
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
   and (cardinality(@approvals::text[]) = 0 or p.approval::text = any(@approvals::text[]))
+  and (sqlc.narg('label_id')::uuid is null or p.label_ids @> array[sqlc.narg('label_id')::uuid])
+  and (cardinality(@patterns::text[]) = 0 or p.search_text like all (@patterns::text[]) or concat_ws(' ', p.search_text, (
+        select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
+        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all (@patterns::text[]))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) < (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at desc, p.post_id desc

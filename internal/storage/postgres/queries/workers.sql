@@ -36,8 +36,9 @@ select post_id, scheduled_time from (
 ) due order by scheduled_time, post_id limit @most;
 
 -- name: OverduePosts :many
--- Some of the posts that ought to be out. Which ones changes from call to call,
--- so that a few that have to wait hide none for long.
+-- Overdue posts with a target that no attempt holds: one that was never claimed, or
+-- whose claim has expired. The order is random, so that posts that have to wait do
+-- not hide others for long.
 select p.post_id from (
     select d.post_id from scheduled_posts d
     where d.status = 'scheduled' and d.scheduled_time < clock_timestamp() - make_interval(secs => @late_seconds::float8)
@@ -46,7 +47,10 @@ select p.post_id from (
     where o.status = 'publishing' and o.updated_at > clock_timestamp() - interval '1 hour'
       and o.scheduled_time < clock_timestamp() - make_interval(secs => @late_seconds::float8)
 ) p
-where exists (select 1 from post_targets t where t.post_id = p.post_id and t.status = 'scheduled')
+where exists (select 1 from post_targets t where t.post_id = p.post_id
+              and (t.status = 'scheduled'
+                   or t.status = 'publishing' and coalesce(t.claimed_until < clock_timestamp(), true)
+                      and coalesce(t.waits_until < clock_timestamp(), true)))
 order by random() limit @most;
 
 -- name: ChangedPosts :many

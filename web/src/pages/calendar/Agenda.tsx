@@ -1,28 +1,25 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { IconCalendarMonth, IconPlaylistAdd, IconRepeat, IconSearch, IconTrash, IconUserCheck } from '@tabler/icons-react'
+import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core'
+import { IconCalendarMonth, IconPlaylistAdd, IconRepeat, IconTrash, IconUserCheck } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
+import { LabelChips, LabelMenu } from '../../components/Labels'
 import { NetworkIcon } from '../../components/network'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { WhenField } from '../../components/WhenField'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 import { useAtLeast } from '../../lib/session'
 import { format, toInstant, toWall } from '../../lib/time'
-import { asked, wanted } from './filter'
+import { asked, isNarrowed, wanted } from './filter'
 import type { CalendarSearch } from './search'
 
 type Deed = 'queue' | 'cancel' | 'approve' | 'shift'
-
-/** A text as it is searched: without case and marks. */
-const folded = (text: string) => text.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f]/g, '').replaceAll('đ', 'd')
 
 /** What is ahead, day by day. Several posts can be moved, approved and canceled at once. */
 export function Agenda({ search, zone }: { search: CalendarSearch; zone: string }) {
@@ -31,21 +28,19 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
   const mayApprove = useAtLeast('editor')
   const client = useQueryClient()
   const [since] = useState(() => new Date(Date.now() - 3_600_000).toISOString())
-  const [typed, setTyped] = useState('')
-  const [query] = useDebouncedValue(folded(typed.trim()), 150)
   const [chosen, setChosen] = useState<string[]>([])
   const [start, setStart] = useState('')
   const [dialog, ask] = useConfirm()
   const list = useInfiniteQuery({
-    queryKey: ['posts', 'agenda', since, search.status, search.account],
+    queryKey: ['posts', 'agenda', since, asked(search)],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       unwrap(api.GET('/api/v1/posts', { params: { query: { from: since, order: 'asc', limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const posts = useMemo(
-    () => (list.data?.pages ?? []).flatMap((p) => p.posts).filter(wanted(search)).filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled') && (query === '' || folded(`${p.content} ${p.targets.map((x) => x.handle).join(' ')}`).includes(query))),
-    [list.data, search, query],
+    () => (list.data?.pages ?? []).flatMap((p) => p.posts).filter(wanted(search)).filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled')),
+    [list.data, search],
   )
   const days = useMemo(() => {
     const out = new Map<string, Post[]>()
@@ -56,28 +51,40 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
     return [...out]
   }, [posts, zone])
   const picked = posts.filter((p) => chosen.includes(p.id))
+  const undo = useMutation({
+    mutationFn: (moved: { id: string; version: number; at: string }[]) =>
+      Promise.all(moved.map(({ id, version, at }) => unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id }, header: ifMatchHeader(version) }, body: { scheduled_time: at } })))),
+    onSuccess: () => notifySuccess(t('undone')),
+    onError: notifyError,
+    onSettled: () => refreshPosts(client),
+  })
   const act = useMutation({
     mutationFn: async (deed: Deed) => {
       // One after the other: slots are given in the order of the list.
       let done = 0
       const first = Math.min(...picked.map((p) => Date.parse(p.scheduled_time ?? '')))
       const errors: unknown[] = []
+      const moved: { id: string; version: number; at: string }[] = []
       for (const p of picked) {
         const params = { path: { id: p.id }, header: ifMatchHeader(p.version) }
         try {
           if (deed === 'cancel') await unwrap(api.DELETE('/api/v1/posts/{id}', { params }))
           else if (deed === 'approve') await unwrap(api.POST('/api/v1/posts/{id}/approve', { params }))
           else if (deed === 'queue') await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { when: 'next_free' } }))
-          else await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { scheduled_time: new Date(toInstant(start, zone).getTime() + Date.parse(p.scheduled_time ?? '') - first).toISOString() } }))
+          else {
+            const { version } = await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { scheduled_time: new Date(toInstant(start, zone).getTime() + Date.parse(p.scheduled_time ?? '') - first).toISOString() } }))
+            moved.push({ id: p.id, version, at: p.scheduled_time ?? '' })
+          }
           done++
         } catch (error) {
           errors.push(error)
         }
       }
-      return { done, errors }
+      return { done, errors, moved }
     },
-    onSuccess: ({ done, errors }) => {
-      if (done > 0) notifySuccess(t('agenda.done', { count: done }))
+    onSuccess: ({ done, errors, moved }) => {
+      if (moved.length > 0) notifyUndo(t('agenda.done', { count: done }), () => undo.mutate(moved))
+      else if (done > 0) notifySuccess(t('agenda.done', { count: done }))
       if (errors[0]) notifyError(errors[0])
       setChosen([])
       setStart('')
@@ -90,7 +97,6 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
   return (
     <Stack gap="sm">
       {dialog}
-      <TextInput aria-label={t('agenda.search')} placeholder={t('agenda.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} maw={420} />
       {picked.length > 0 && (
         <Group className="dl-card dl-bulk" p="xs" gap="xs" role="toolbar" aria-label={t('agenda.bulk')} align="flex-start">
           <Text size="sm" fw={600} mt={8} aria-live="polite">
@@ -115,6 +121,7 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
               {t('agenda.approve')}
             </Button>
           )}
+          <LabelMenu posts={picked} mt={25} />
           <Button variant="subtle" color="gray" mt={25} ml="auto" onClick={() => setChosen([])}>
             {t('compose.selectNone')}
           </Button>
@@ -123,7 +130,7 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
       {!list.data ? (
         <WaitingRows rows={8} />
       ) : days.length === 0 ? (
-        <Empty icon={IconCalendarMonth} title={t(query ? 'agenda.nothing' : 'agenda.none')} text={t(query ? 'agenda.nothingText' : 'calendar.noneText')} />
+        <Empty icon={IconCalendarMonth} title={t(isNarrowed(search) ? 'agenda.nothing' : 'agenda.none')} text={t(isNarrowed(search) ? 'agenda.nothingText' : 'calendar.noneText')} />
       ) : (
         days.map(([day, all]) => (
           <section key={day} aria-label={day} data-day={day}>
@@ -184,6 +191,7 @@ function Row({ post, zone, chosen, choose }: { post: Post; zone: string; chosen:
           {post.content || t('post.noText')}
         </Text>
       </Link>
+      <LabelChips ids={post.labels} max={2} />
       <StatusBadge status={statusOf(post)} size="sm" />
     </Group>
   )

@@ -1,23 +1,24 @@
 import '@mantine/schedule/styles.css'
 import 'dayjs/locale/vi'
 import { Alert } from '@mantine/core'
-import { DayView, MonthView, type ScheduleEventData, WeekView } from '@mantine/schedule'
+import { DayView, type ScheduleEventData, WeekView } from '@mantine/schedule'
 import { useViewportSize } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { refreshPosts } from '../../lib/posts'
-import { activeSeriesQuery, groupsQuery, slotsQuery } from '../../lib/queries'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { activeSeriesQuery, groupsQuery, labelsQuery, slotsQuery } from '../../lib/queries'
+import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { mondayOf, toInstant, toWall } from '../../lib/time'
 import type { CalendarSearch } from './search'
-import { Body, type Colors, type Entry, entryOf, eventsOf } from './events'
-import { asked, wanted } from './filter'
+import { Body, colorOf, type Colors, type Entry, entryOf, eventsOf } from './events'
+import { asked, isNarrowed, wanted } from './filter'
+import { linesOf, Month } from './Month'
 import { Peek, PeekPlanned } from './Peek'
 import { plannedBetween } from './planned'
 
@@ -59,12 +60,12 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? `${date.slice(0, 7)}-01` : date))
   const from = toInstant(first.format('YYYY-MM-DDT00:00'), zone)
   const to = toInstant(first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'), zone)
-  const key = ['posts', 'between', from.toISOString(), to.toISOString(), search.status, search.account]
+  const key = ['posts', 'between', from.toISOString(), to.toISOString(), asked(search)]
   const posts = useQuery({ queryKey: key, queryFn: ({ signal }) => postsBetween(from, to, search, signal) })
   const series = useQuery(activeSeriesQuery).data ?? none
 
   const move = useMutation({
-    mutationFn: ({ post, when }: { post: Post; when: Date }) =>
+    mutationFn: ({ post, when }: { post: Post; when: Date; undone?: boolean }) =>
       unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatchHeader(post.version) }, body: { scheduled_time: when.toISOString() } })),
     onMutate: ({ post, when }) => {
       // It stays where it was dropped, until the answer says otherwise.
@@ -72,9 +73,10 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
       client.setQueryData<Post[]>(key, (all) => all?.map((p) => (p.id === post.id ? { ...p, scheduled_time: when.toISOString() } : p)))
       return { before }
     },
-    onSuccess: (moved) => {
+    onSuccess: (moved, { post: { scheduled_time: before }, undone }) => {
       setOpen(undefined)
-      notifySuccess(t('calendar.moved'))
+      if (!undone && before) notifyUndo(t('calendar.moved'), () => mutate({ post: moved, when: new Date(before), undone: true }))
+      else notifySuccess(t(undone ? 'undone' : 'calendar.moved'))
       client.setQueryData(['post', moved.id], moved)
       for (const w of moved.warnings ?? []) notifyError(new Error(w.message))
     },
@@ -88,20 +90,35 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const groups = useQuery(groupsQuery).data ?? none
   const slots = useQuery({ ...slotsQuery(from, to), enabled: groups.some((g) => g.slots.length > 0) }).data ?? none
   const [start, end] = [from.getTime(), to.getTime()]
+  const labels = useQuery({ ...labelsQuery, enabled: colors === 'label' }).data ?? none
+  const color = useCallback((post: Post) => colorOf(post, colors, labels), [colors, labels])
   // A thousand posts are laid out once, not with every change elsewhere on the page.
-  const events = useMemo(() => {
+  const shown = useMemo(() => {
+    const all = (posts.data ?? []).filter(wanted(search))
     // Who looks for certain posts does not look for what is none yet.
-    const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, new Date(start), new Date(end))
-    // In a month, free slots would push posts out of sight: they are shown where there is room.
-    const free = !may || view === 'month' || search.status ? [] : slots.flatMap((s) => {
+    const planned = isNarrowed(search) || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, new Date(start), new Date(end))
+    const free = !may || isNarrowed(search) ? [] : slots.flatMap((s) => {
       const group = groups.find((g) => g.id === s.queue_group_id)
       return group && !s.post_id && (!search.account || group.accounts.includes(search.account)) ? [{ group, at: s.at }] : []
     })
-    return eventsOf((posts.data ?? []).filter(wanted(search)), planned, free, zone, colors, t)
-  }, [posts.data, series, slots, groups, search, start, end, may, view, zone, colors, t])
+    return { all, planned, free }
+  }, [posts.data, series, slots, groups, search, start, end, may])
+  const events = useMemo(() => (view === 'month' ? none : eventsOf(shown.all, shown.planned, shown.free, zone, color, t)), [shown, view, zone, color, t])
+  const lines = useMemo(() => (view === 'month' ? linesOf(shown.all, shown.planned, shown.free, zone) : new Map<string, never>()), [shown, view, zone])
   // Rerendering a card ends its drag, so updates wait until the drag ends.
-  const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[] }>()
+  const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[]; lines: typeof lines }>()
   const stretch = `${view} ${date} ${zone}`
+  const choose = useCallback(
+    (entry: Entry) => {
+      if (entry.slot) void navigate({ to: '/compose', search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id } })
+      else setOpen(entry)
+    },
+    [navigate, zone],
+  )
+  const showDay = useCallback((d: string) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) }), [navigate])
+  const { mutate } = move
+  const drop = useCallback((post: Post, when: string) => mutate({ post, when: toInstant(when, zone) }), [mutate, zone])
+  const dragging = (now: boolean) => setHeld(now ? { stretch, events, lines } : undefined)
   const common = {
     date,
     events: held?.stretch === stretch ? held.events : events,
@@ -110,17 +127,13 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     weekendDays: [], // in red they would be hard to read
     withEventsDragAndDrop: may,
     canDragEvent: (e: ScheduleEventData) => may && ['draft', 'scheduled'].includes(entryOf(e).post?.status ?? ''),
-    onEventDragStart: () => setHeld({ stretch, events }),
+    onEventDragStart: () => setHeld({ stretch, events, lines }),
     onEventDragEnd: () => setHeld(undefined),
     onEventDrop: ({ event, newStart }: { event: ScheduleEventData; newStart: string }) => {
       const { post } = entryOf(event)
       if (post) move.mutate({ post, when: toInstant(newStart, zone) })
     },
-    onEventClick: (e: ScheduleEventData) => {
-      const entry = entryOf(e)
-      if (entry.slot) void navigate({ to: '/compose', search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id } })
-      else setOpen(entry)
-    },
+    onEventClick: (e: ScheduleEventData) => choose(entryOf(e)),
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
     labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
   }
@@ -133,11 +146,11 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const { height } = useViewportSize()
   // As many posts as fit into the window; on busy days some more, for which the page scrolls.
   const perDay = useMemo(() => {
-    const counts = new Map<string, number>()
-    for (const e of events) counts.set(String(e.start).slice(0, 10), (counts.get(String(e.start).slice(0, 10)) ?? 0) + 1)
-    const fitting = Math.floor(((height - 340) / 5 - 34) / 24)
-    return Math.min(10, Math.max(3, fitting, Math.min(8, Math.max(0, ...counts.values()))))
-  }, [events, height])
+    const fitting = Math.floor(((height - 340) / 5 - 34) / 26)
+    let busiest = 0
+    for (const day of lines.values()) busiest = Math.max(busiest, day.lines.length)
+    return Math.min(10, Math.max(3, fitting, Math.min(8, busiest)))
+  }, [lines, height])
   const column = dayjs(today).diff(first, 'day')
   // biome-ignore lint/correctness/useExhaustiveDependencies: another time zone lays the week out again
   useEffect(() => {
@@ -154,13 +167,18 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
       {(posts.data?.length ?? 0) >= most && <Alert color="yellow">{t('calendar.tooMany', { count: most })}</Alert>}
       <div ref={box} className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
         {view === 'month' && (
-          <MonthView
-            {...common}
-            maxEventsPerDay={perDay}
-            consistentWeeks={false}
-            scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
-            getDayProps={(d) => ({ 'data-day': d, ...(d === today ? { 'data-today': true } : {}) })}
-            onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })}
+          <Month
+            first={first.format('YYYY-MM-DD')}
+            month={date.slice(0, 7)}
+            today={today}
+            perDay={perDay}
+            lines={held?.stretch === stretch ? held.lines : lines}
+            may={may}
+            colorOf={color}
+            open={choose}
+            showDay={showDay}
+            drop={drop}
+            dragging={dragging}
           />
         )}
         {/* Another period or time zone has its own scroll position, so the view is mounted again. */}

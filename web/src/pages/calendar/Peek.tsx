@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Post } from '../../api/client'
 import { LinkButton } from '../../components/links'
+import { LabelChips, LabelMenu } from '../../components/Labels'
 import { AccountName } from '../../components/network'
 import { StatusBadge, statusOf } from '../../components/status'
 import { WhenField } from '../../components/WhenField'
@@ -36,6 +37,7 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
         {post.targets.map((x) => (
           <AccountName key={x.id} network={x.network} handle={x.handle} />
         ))}
+        <LabelChips ids={post.labels} />
         {post.scheduled_time && (
           <Text size="sm" c="dimmed">
             <Time at={post.scheduled_time} zone={zone} />
@@ -56,6 +58,7 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
           </Group>
         )}
         <Group justify="flex-end" gap="xs">
+          {may && <LabelMenu posts={[post]} />}
           {movable && (
             <LinkButton variant="default" to="/compose" search={{ id: post.id }}>
               {t('post.edit')}

@@ -9,6 +9,7 @@ import { api, type Post, unwrap } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
+import { LabelChips } from '../../components/Labels'
 import { Time } from '../../components/Time'
 import type { CalendarSearch } from './search'
 import { asked, wanted } from './filter'
@@ -19,7 +20,7 @@ const rowHeight = 76
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
   const list = useInfiniteQuery({
-    queryKey: ['post-list', search.status, search.account],
+    queryKey: ['post-list', asked(search)],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       unwrap(api.GET('/api/v1/posts', {
@@ -81,6 +82,7 @@ function Row({ post, zone }: { post: Post; zone: string }) {
           {[...new Set(post.targets.map((x) => x.network))].map((n) => (
             <NetworkIcon key={n} network={n} size={16} />
           ))}
+          <LabelChips ids={post.labels} max={3} />
           {post.series_id && <IconRepeat size={16} aria-label={t('series.one')} role="img" style={{ flexShrink: 0 }} />}
         </Group>
       </Box>

@@ -25,7 +25,14 @@ export interface FreeSlot {
 
 export const entryOf = (e: ScheduleEventData) => e.payload as unknown as Entry
 
-export type Colors = 'status' | 'network'
+export type Colors = 'status' | 'network' | 'label'
+
+/** What a post is drawn in: by its status, its network, or its campaign or first label. */
+export function colorOf(post: Post, colors: Colors, labels: Schemas['Label'][]): string {
+  if (colors === 'status') return looks[statusOf(post)].color
+  if (colors === 'network') return networkColor(post.targets[0]?.network ?? '')
+  return labels.find((l) => post.labels?.includes(l.id))?.color ?? 'gray'
+}
 
 const stretch = (at: string | Date, zone: string) => {
   const start = toWall(at, zone).replace('T', ' ')
@@ -35,12 +42,12 @@ const stretch = (at: string | Date, zone: string) => {
   return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
 }
 
-export function eventsOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zone: string, colors: Colors, t: TFunction): ScheduleEventData[] {
+export function eventsOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zone: string, color: (post: Post) => string, t: TFunction): ScheduleEventData[] {
   const stored = posts.flatMap((post) =>
     post.scheduled_time
       ? [{
           id: post.id, title: post.content || t('post.noText'), ...stretch(post.scheduled_time, zone),
-          color: colors === 'status' ? looks[statusOf(post)].color : networkColor(post.targets[0]?.network ?? ''), payload: { post },
+          color: color(post), payload: { post },
         }]
       : [])
   const ahead = planned.map((p) => ({

@@ -1,18 +1,22 @@
-import { ActionIcon, Button, Group, SegmentedControl, Select, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
-import { IconChevronLeft, IconChevronRight, IconFilter } from '@tabler/icons-react'
+import { ActionIcon, Button, Group, SegmentedControl, Select, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useDebouncedCallback, useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
+import { IconChevronLeft, IconChevronRight, IconFileImport, IconFilter, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Schemas } from '../../api/client'
+import { LabelChips, ManageLabels } from '../../components/Labels'
 import { networkColor, NetworkIcon, networkName } from '../../components/network'
+import { LinkButton } from '../../components/links'
+import { Onboarding } from '../../components/Onboarding'
 import { Page } from '../../components/Page'
 import { useShortcuts } from '../../components/Shortcuts'
 import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { accountsQuery } from '../../lib/queries'
-import { useMe } from '../../lib/session'
+import { accountsQuery, labelsQuery } from '../../lib/queries'
+import { useAtLeast, useMe } from '../../lib/session'
 import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
@@ -28,12 +32,14 @@ export function CalendarPage() {
   const { t, i18n } = useTranslation()
   const me = useMe()
   const search = route.useSearch()
+  const may = useAtLeast('author')
   const navigate = useNavigate()
   const [zone, setZone] = useLocalStorage({ key: 'dateline-zone', defaultValue: me.workspace.time_zone, getInitialValueInEffect: false })
   const [usual, setUsual] = useLocalStorage<CalendarView | undefined>({ key: 'dateline-view', defaultValue: undefined, getInitialValueInEffect: false })
   const [second, setSecond] = useLocalStorage<string | null>({ key: 'dateline-zone-second', defaultValue: null, getInitialValueInEffect: false })
   const [colors, setColors] = useLocalStorage<Colors>({ key: 'dateline-colors', defaultValue: 'status', getInitialValueInEffect: false })
   const accounts = useQuery(accountsQuery).data ?? []
+  const labels = useQuery(labelsQuery).data ?? []
   const networks = [...new Set(accounts.map((a) => a.network))].sort()
   const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const [filters, { toggle }] = useDisclosure(false)
@@ -58,11 +64,21 @@ export function CalendarPage() {
     { keys: 'a', label: t('calendar.views.agenda'), run: () => show('agenda') },
     { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
   ])
-  const chosen = [search.status, search.account, search.network].filter(Boolean).length
+  const chosen = [search.status, search.account, search.network, search.label, search.q].filter(Boolean).length
   const at = toInstant(`${view === 'week' ? mondayOf(date) : date}T12:00`, zone)
   const title = format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) })
   return (
-    <Page title={t('calendar.title')}>
+    <Page
+      title={t('calendar.title')}
+      actions={
+        may ? (
+          <LinkButton variant="default" to="/import" leftSection={<IconFileImport size={18} aria-hidden />}>
+            {t('import.title')}
+          </LinkButton>
+        ) : undefined
+      }
+    >
+      <Onboarding />
       <Stack gap="sm">
         <Group justify="space-between" gap="sm">
           <Group gap="xs">
@@ -98,6 +114,7 @@ export function CalendarPage() {
         )}
         {(!narrow || filters) && (
         <Group gap="sm" align="flex-end">
+          <SearchField value={search.q ?? ''} onChange={(q) => go({ q: q || undefined })} />
           <Select
             label={t('calendar.status')}
             clearable
@@ -127,10 +144,23 @@ export function CalendarPage() {
               onChange={(network) => go({ network: network ?? undefined })}
             />
           )}
+          {labels.length > 0 && (
+            <Select
+              label={t('labels.one')}
+              clearable
+              searchable
+              placeholder={t('calendar.all')}
+              w={{ base: '100%', xs: 170 }}
+              data={(['campaign', 'label'] as const).map((kind) => ({ group: t(`labels.many.${kind}`), items: labels.filter((l) => l.kind === kind).map((l) => ({ value: l.id, label: l.name })) }))}
+              value={search.label ?? null}
+              onChange={(label) => go({ label: label ?? undefined })}
+            />
+          )}
           <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
           {!isList && <SecondZone value={second} onChange={setSecond} />}
+          <ManageLabels />
           {chosen > 0 && (
-            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined })}>
+            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined })}>
               {t('calendar.clear')}
             </Button>
           )}
@@ -143,11 +173,38 @@ export function CalendarPage() {
         ) : (
           <Suspense fallback={<Skeleton height={480} radius="md" role="status" aria-label={t('state.loading')} />}>
             <Grid search={search} view={view} date={date} zone={zone} second={second ?? undefined} colors={colors} />
-            <Legend colors={colors} choose={setColors} networks={networks} />
+            <Legend colors={colors} choose={setColors} networks={networks} labels={labels} />
           </Suspense>
         )}
       </Stack>
     </Page>
+  )
+}
+
+/** Searches posts while somebody types. */
+function SearchField({ value, onChange }: { value: string; onChange: (q: string) => void }) {
+  const { t } = useTranslation()
+  const [typed, setTyped] = useState(value)
+  const send = useDebouncedCallback(onChange, 250)
+  const [seen, setSeen] = useState(value)
+  if (seen !== value) {
+    // The address changed otherwise, such as by clearing all filters.
+    setSeen(value)
+    if (value !== typed.trim()) setTyped(value)
+  }
+  return (
+    <TextInput
+      label={t('calendar.search')}
+      type="search"
+      leftSection={<IconSearch size={16} aria-hidden />}
+      maxLength={200}
+      w={{ base: '100%', xs: 220 }}
+      value={typed}
+      onChange={(e) => {
+        setTyped(e.currentTarget.value)
+        send(e.currentTarget.value.trim())
+      }}
+    />
   )
 }
 
@@ -160,7 +217,7 @@ function SecondZone({ value, onChange }: { value: string | null; onChange: (zone
 }
 
 /** What the colours mean; and what they are to mean. */
-function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colors) => void; networks: string[] }) {
+function Legend({ colors, choose, networks, labels }: { colors: Colors; choose: (c: Colors) => void; networks: string[]; labels: Schemas['Label'][] }) {
   const { t } = useTranslation()
   return (
     <Group gap="md" justify="space-between">
@@ -177,7 +234,13 @@ function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colo
                 </Group>
               )
             })
-          : networks.map((n) => (
+          : colors === 'label'
+            ? labels.map((l) => (
+                <li key={l.id}>
+                  <LabelChips ids={[l.id]} />
+                </li>
+              ))
+            : networks.map((n) => (
               <Group key={n} gap={4} component="li" c={`${networkColor(n)}.6`}>
                 <NetworkIcon network={n} size={16} />
                 <Text size="sm" c="dimmed">
@@ -186,7 +249,7 @@ function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colo
               </Group>
             ))}
       </Group>
-      <SegmentedControl size="xs" aria-label={t('calendar.colorBy')} value={colors} onChange={(v) => choose(v as Colors)} data={(['status', 'network'] as const).map((value) => ({ value, label: t(`calendar.colorsBy.${value}`) }))} />
+      <SegmentedControl size="xs" aria-label={t('calendar.colorBy')} value={colors} onChange={(v) => choose(v as Colors)} data={(['status', 'network', ...(labels.length > 0 ? ['label' as const] : [])] as const).map((value) => ({ value, label: t(`calendar.colorsBy.${value}`) }))} />
     </Group>
   )
 }

@@ -6,6 +6,9 @@ export interface CalendarSearch {
   status?: string
   account?: string
   network?: string
+  label?: string
+  /** Words to search for. */
+  q?: string
 }
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -17,4 +20,6 @@ export const calendarSearch = (search: Record<string, unknown>): CalendarSearch 
   status: text(search.status),
   account: text(search.account),
   network: text(search.network),
+  label: text(search.label),
+  q: text(search.q),
 })

@@ -4,9 +4,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { memo, useCallback, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
+import { LabelChips, LabelMenu } from '../../components/Labels'
 import { AccountName, NetworkGlyph } from '../../components/network'
 import { Page } from '../../components/Page'
 import { errorText } from '../../lib/notify'
+import { postQuery } from '../../lib/queries'
 import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
 import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
@@ -119,6 +121,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
+            {saving.stored && <PostLabels id={saving.stored.id} />}
             <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
           </Stack>
         </Grid.Col>
@@ -138,6 +141,18 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     </Page>
   )
 }
+
+/** The labels of the post, which are stored apart from its text. */
+const PostLabels = memo(function PostLabels({ id }: { id: string }) {
+  const post = useQuery(postQuery(id)).data
+  if (!post) return null
+  return (
+    <Group gap="xs">
+      <LabelMenu posts={[post]} size="xs" />
+      <LabelChips ids={post.labels} />
+    </Group>
+  )
+})
 
 const none: Schemas['FieldProblem'][] = []
 const Options = memo(OptionsPanel)

@@ -1,20 +1,22 @@
 import { Button, Group, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
-import { IconFilterOff, IconMoodCheck, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { IconFilterOff, IconMoodCheck, IconPencil, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import i18n from 'i18next'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { AccountName, NetworkIcon, networkName } from '../../components/network'
-import { LinkAnchor } from '../../components/links'
+import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
+import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
 import { deadCountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
-import { reason } from '../post/Targets'
+import { Decisions, reason } from '../post/Targets'
 
 const route = getRouteApi('/dead-letters')
 
@@ -35,6 +37,16 @@ export function DeadLettersPage() {
   })
   const [asked, setAsked] = useState<'retry' | 'discard'>()
   const may = useAtLeast('author')
+  // By keys: from row to row, and what its buttons do.
+  const rows = () => [...document.querySelectorAll<HTMLElement>('[data-dead]')]
+  const at = () => rows().findIndex((r) => r.contains(document.activeElement))
+  const press = (name: string) => rows()[at()]?.querySelector<HTMLElement>(`[data-do=${name}]`)?.click()
+  useShortcuts(t('dead.title'), [
+    { keys: 'j', label: t('dead.keys.next'), run: () => focusRow(rows()[at() + 1]) },
+    { keys: 'k', label: t('dead.keys.previous'), run: () => focusRow(rows()[Math.max(0, at() - 1)]) },
+    ...(may ? [{ keys: 'r', label: t('post.retry'), run: () => press('retry') }, { keys: 'x', label: t('post.discard'), run: () => press('discard') }] : []),
+    { keys: 'o', label: t('post.open'), run: () => rows()[at()]?.querySelector<HTMLElement>('a')?.click() },
+  ])
   const letters = list.data?.pages.flatMap((p) => p.dead_letters) ?? []
   const chosen = filter.reason !== undefined || filter.network !== undefined
   return (
@@ -114,10 +126,20 @@ export function DeadLettersPage() {
   )
 }
 
+/** Why it is not out, in plain words, and what helps. */
+function cause(d: Schemas['DeadLetter']): string {
+  const keys = [`dead.causes.${d.code}`, `dead.causes.${d.reason}`]
+  const key = keys.find((k) => i18n.exists(k))
+  return key ? i18n.t(key as 'dead.causes.auth', { handle: d.handle, network: networkName(d.network) }) : ''
+}
+
+const focusRow = (row: Element | null | undefined) => row instanceof HTMLElement && row.focus()
+
 function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
   const { t } = useTranslation()
+  const may = useAtLeast('author')
   return (
-    <li className="dl-card" data-dead={d.post_id}>
+    <li className="dl-card dl-dead" data-dead={d.post_id} tabIndex={-1}>
       <Stack gap={4} p="sm">
         <Group justify="space-between" gap="xs">
           <Group gap="sm">
@@ -131,9 +153,27 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
         <LinkAnchor to="/posts/$id" params={{ id: d.post_id }} className="dl-text" c="inherit" fw={500} lineClamp={2}>
           {d.content || t('post.noText')}
         </LinkAnchor>
-        <Text size="sm" c="dimmed" className="dl-text">
-          {reason(d.reason)}: {d.message}
+        <Text size="sm">
+          <strong>{reason(d.reason)}.</strong> {cause(d)}
         </Text>
+        {d.message && (
+          <Text size="sm" c="dimmed" className="dl-text">
+            {t('dead.said')} {d.message}
+          </Text>
+        )}
+        <Group gap="xs">
+          <Decisions post={{ id: d.post_id }} target={{ id: d.target_id, status: d.status }} />
+          {d.reason === 'auth' && (
+            <LinkButton size="xs" variant="default" to="/accounts" leftSection={<IconPlugConnected size={16} aria-hidden />}>
+              {t('accounts.reconnect')}
+            </LinkButton>
+          )}
+          {may && d.status === 'failed' && (
+            <LinkButton size="xs" variant="default" to="/compose" search={{ id: d.post_id }} leftSection={<IconPencil size={16} aria-hidden />}>
+              {t('post.edit')}
+            </LinkButton>
+          )}
+        </Group>
       </Stack>
     </li>
   )

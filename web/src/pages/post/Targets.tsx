@@ -76,7 +76,8 @@ export function reason(cls: string): string {
   return i18n.exists(key) ? i18n.t(key as 'reason.auth') : cls
 }
 
-function Decisions({ post, target }: { post: Post; target: Target }) {
+/** What can be done about a target that needs a decision. */
+export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version?: number }; target: Pick<Target, 'id' | 'status'> }) {
   const { t } = useTranslation()
   const change = useChange(post)
   const may = useAtLeast('author')
@@ -87,7 +88,7 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
   return (
     <Group gap="xs">
       {target.status === 'failed' && (
-        <Button size="xs" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
+        <Button size="xs" data-do="retry" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
           {t('post.retry')}
         </Button>
       )}
@@ -109,7 +110,7 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
           </Button>
         </>
       )}
-      <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
+      <Button size="xs" variant="subtle" color="red" data-do="discard" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
         {t('post.discard')}
       </Button>
       <Modal opened={opened} onClose={close} title={t('post.confirm')} closeButtonProps={{ 'aria-label': t('close') }}>

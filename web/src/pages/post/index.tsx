@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { useConfirm } from '../../components/Confirm'
+import { LabelChips, LabelMenu } from '../../components/Labels'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Failed, Waiting } from '../../components/states'
@@ -30,6 +31,7 @@ export function PostPage() {
   const { t } = useTranslation()
   const post = useQuery(postQuery(id))
   const story = useQuery(timelineQuery(id))
+  const may = useAtLeast('author')
   if (post.error) return <Failed error={post.error} retry={() => void post.refetch()} />
   if (!post.data) return <Waiting />
   const p = post.data
@@ -48,6 +50,7 @@ export function PostPage() {
               {t('post.noTime')}
             </Text>
           )}
+          <LabelChips ids={p.labels} />
           {p.series_id && (
             <LinkAnchor to="/series" size="sm">
               {t('series.one')}
@@ -55,7 +58,12 @@ export function PostPage() {
           )}
         </Group>
       }
-      actions={<Actions post={p} />}
+      actions={
+        <>
+          {may && <LabelMenu posts={[p]} />}
+          <Actions post={p} />
+        </>
+      }
     >
       <Stack>
         <Approval post={p} />

@@ -3,12 +3,12 @@ import { ifMatchHeader, type Post } from '../../api/client'
 import { refreshPosts } from '../../lib/posts'
 import { notifyError } from '../../lib/notify'
 
-/** Sends a change of a post and shows the result. */
-export function useChange(post: Post) {
+/** Sends a change of a post and shows the result. Without a version, it applies to any. */
+export function useChange(post: Pick<Post, 'id'> & { version?: number }) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (send: (params: { path: { id: string }; header: { 'If-Match': string } }) => Promise<Post>) =>
-      send({ path: { id: post.id }, header: ifMatchHeader(post.version) }),
+    mutationFn: (send: (params: { path: { id: string }; header: { 'If-Match'?: string } }) => Promise<Post>) =>
+      send({ path: { id: post.id }, header: post.version === undefined ? {} : ifMatchHeader(post.version) }),
     onSuccess: (changed) => client.setQueryData(['post', changed.id], changed),
     onError: notifyError,
     onSettled: () => {

@@ -1,3 +1,4 @@
+import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
 import { ApiError } from '../api/client'
@@ -21,6 +22,26 @@ export function notifyError(error: unknown): void {
 
 export function notifySuccess(message: string): void {
   notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}
+
+/** Says what was done, and offers to undo it. */
+export function notifyUndo(message: string, undo: () => void): void {
+  const id = crypto.randomUUID()
+  const run = () => {
+    notifications.hide(id)
+    undo()
+  }
+  notifications.show({
+    id, color: 'green', withBorder: true, autoClose: 10_000, closeButtonProps: { 'aria-label': i18n.t('close') },
+    message: (
+      <Group justify="space-between" wrap="nowrap" gap="sm">
+        <span>{message}</span>
+        <Button size="compact-sm" variant="light" onClick={run}>
+          {i18n.t('undo')}
+        </Button>
+      </Group>
+    ),
+  })
 }
 
 /** Saved searches matched new articles: one notification, however many there are. */
