@@ -16,9 +16,9 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// remote is an installation with external engines, without Temporal, which none of
+// externalEngines is an installation with external engines, without Temporal, which none of
 // these commands needs.
-type remote struct {
+type externalEngines struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
 	dir     string
@@ -26,7 +26,7 @@ type remote struct {
 	redis   *miniredis.Miniredis
 }
 
-func openRemote(t *testing.T) *remote {
+func openExternalEngines(t *testing.T) *externalEngines {
 	t.Helper()
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
@@ -34,14 +34,14 @@ func openRemote(t *testing.T) *remote {
 	n.Must(err)
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
-	r := &remote{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
+	r := &externalEngines{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
 	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=redis://" + r.redis.Addr(), "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
 		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir, "TEMPORAL_ADDRESS=127.0.0.1:1"}
 	return r
 }
 
 // run runs a command; later settings override earlier ones.
-func (r *remote) run(status int, environ []string, args ...string) string {
+func (r *externalEngines) run(status int, environ []string, args ...string) string {
 	r.t.Helper()
 	var said bytes.Buffer
 	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...)}
@@ -51,7 +51,7 @@ func (r *remote) run(status int, environ []string, args ...string) string {
 	return said.String()
 }
 
-func (r *remote) wantOutput(output string, want ...string) {
+func (r *externalEngines) wantOutput(output string, want ...string) {
 	r.t.Helper()
 	for _, w := range want {
 		if !strings.Contains(output, w) {
@@ -61,7 +61,7 @@ func (r *remote) wantOutput(output string, want ...string) {
 }
 
 func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	due := r.Schedule()
 	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", due.ID)
 	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
@@ -102,7 +102,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 }
 
 func TestTheDoctorHasAStatus(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	r.wantOutput(r.run(1, nil, "doctor"), "database schema", "temporal", "does not respond", "some checks failed")
 	var out struct {
 		OK       bool `json:"ok"`
@@ -115,7 +115,7 @@ func TestTheDoctorHasAStatus(t *testing.T) {
 }
 
 func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	r.Schedule()
 	file := filepath.Join(r.dir, "workspace.tar.zst")
 	r.wantOutput(r.run(0, nil, "export", "-o", file), "posts      1", "accounts   1")

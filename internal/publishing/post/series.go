@@ -47,8 +47,8 @@ type Occurrence struct {
 	IsUnmodified     bool   // only its series has changed it
 }
 
-// SeriesNote is the reason why an occurrence is not a post.
-type SeriesNote struct {
+// SeriesException is the reason why an occurrence is not a post.
+type SeriesException struct {
 	Occurrence string
 	Skipped    bool // otherwise missed
 	Reason     string

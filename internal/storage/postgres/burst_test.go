@@ -209,7 +209,7 @@ func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 	if calls != burst || counting > 10*burst {
 		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, burst, counting)
 	}
-	near, err := q.Neighbours(t.Context(), db.NeighboursParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
+	near, err := q.NearbyPosts(t.Context(), db.NearbyPostsParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
 		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
 		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
 	n.must(err)

@@ -1584,7 +1584,7 @@ func (q *Queries) ReserveTokens(ctx context.Context, arg ReserveTokensParams) (p
 }
 
 const restoreArticleURL = `-- name: RestoreArticleURL :exec
-update articles set url_id = page_id, canonical_url = url where id = $1
+update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = $1
 `
 
 // Makes the page that an article was extracted from its canonical URL again.

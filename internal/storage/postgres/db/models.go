@@ -779,61 +779,61 @@ func AllSelectorStateValues() []SelectorState {
 	}
 }
 
-type SeriesNoteKind string
+type SeriesExceptionKind string
 
 const (
-	SeriesNoteKindSkipped SeriesNoteKind = "skipped"
-	SeriesNoteKindMissed  SeriesNoteKind = "missed"
+	SeriesExceptionKindSkipped SeriesExceptionKind = "skipped"
+	SeriesExceptionKindMissed  SeriesExceptionKind = "missed"
 )
 
-func (e *SeriesNoteKind) Scan(src interface{}) error {
+func (e *SeriesExceptionKind) Scan(src interface{}) error {
 	switch s := src.(type) {
 	case []byte:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	case string:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	default:
-		return fmt.Errorf("unsupported scan type for SeriesNoteKind: %T", src)
+		return fmt.Errorf("unsupported scan type for SeriesExceptionKind: %T", src)
 	}
 	return nil
 }
 
-type NullSeriesNoteKind struct {
-	SeriesNoteKind SeriesNoteKind
-	Valid          bool // Valid is true if SeriesNoteKind is not NULL
+type NullSeriesExceptionKind struct {
+	SeriesExceptionKind SeriesExceptionKind
+	Valid               bool // Valid is true if SeriesExceptionKind is not NULL
 }
 
 // Scan implements the Scanner interface.
-func (ns *NullSeriesNoteKind) Scan(value interface{}) error {
+func (ns *NullSeriesExceptionKind) Scan(value interface{}) error {
 	if value == nil {
-		ns.SeriesNoteKind, ns.Valid = "", false
+		ns.SeriesExceptionKind, ns.Valid = "", false
 		return nil
 	}
 	ns.Valid = true
-	return ns.SeriesNoteKind.Scan(value)
+	return ns.SeriesExceptionKind.Scan(value)
 }
 
 // Value implements the driver Valuer interface.
-func (ns NullSeriesNoteKind) Value() (driver.Value, error) {
+func (ns NullSeriesExceptionKind) Value() (driver.Value, error) {
 	if !ns.Valid {
 		return nil, nil
 	}
-	return string(ns.SeriesNoteKind), nil
+	return string(ns.SeriesExceptionKind), nil
 }
 
-func (e SeriesNoteKind) Valid() bool {
+func (e SeriesExceptionKind) Valid() bool {
 	switch e {
-	case SeriesNoteKindSkipped,
-		SeriesNoteKindMissed:
+	case SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed:
 		return true
 	}
 	return false
 }
 
-func AllSeriesNoteKindValues() []SeriesNoteKind {
-	return []SeriesNoteKind{
-		SeriesNoteKindSkipped,
-		SeriesNoteKindMissed,
+func AllSeriesExceptionKindValues() []SeriesExceptionKind {
+	return []SeriesExceptionKind{
+		SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed,
 	}
 }
 
@@ -1864,10 +1864,10 @@ type Series struct {
 	ByAuthor         bool
 }
 
-type SeriesNote struct {
+type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
-	Kind       SeriesNoteKind
+	Kind       SeriesExceptionKind
 	Reason     string
 	At         time.Time
 }
@@ -1916,6 +1916,8 @@ type Site struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
@@ -1942,6 +1944,40 @@ type SiteAlertRule struct {
 	MinViews    int64
 }
 
+type SiteArticle struct {
+	SiteID      uuid.UUID
+	Page        string
+	ArticleID   uuid.UUID
+	Title       string
+	Authors     []string
+	Section     string
+	Tags        []string
+	PublishedAt time.Time
+	PublishedOn pgtype.Date
+}
+
+type SiteArticleCursor struct {
+	SiteID    uuid.UUID
+	Domains   []string
+	DomainIds []int32
+	UpdatedAt time.Time
+	ArticleID uuid.UUID
+}
+
+type SiteArticleDay struct {
+	SiteID        uuid.UUID
+	Dimension     string
+	Day           pgtype.Date
+	Value         string
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+	SocialViews   int64
+	Engaged       []int64
+	Scrolled      []int64
+}
+
 type SiteChange struct {
 	One     bool
 	Version int64
@@ -1960,6 +1996,8 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ArticlesDue   bool
+	ArticlesAt    time.Time
 }
 
 type SiteDimensionDay struct {
@@ -1976,6 +2014,15 @@ type SiteEngagement struct {
 	Day      pgtype.Date
 	Engaged  []int64
 	Scrolled []int64
+}
+
+type SiteEvent struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Event    string
+	Property string
+	Value    string
+	Count    int64
 }
 
 type SiteHour struct {
@@ -2258,9 +2305,9 @@ type WebhookSecret struct {
 }
 
 type Worker struct {
-	Identity       string
-	SeenAt         time.Time
-	InheritedUntil *time.Time
+	Identity    string
+	SeenAt      time.Time
+	LeasedUntil *time.Time
 }
 
 type Workspace struct {

@@ -50,6 +50,7 @@ create index articles_time on articles (dated_at desc, id desc);
 create index articles_group on articles (group_id, dated_at);
 create index articles_page on articles (domain_id, page_id);
 create index articles_fetched on articles (domain_id, fetched_at desc);
+create index articles_updated on articles (domain_id, updated_at);
 create index articles_removed on articles (dated_at desc, id desc) where removed_at is not null;
 create index articles_moved on articles (domain_id, moved_to) where moved_to is not null;
 -- Two SimHashes that differ in at most three bits agree in one of their four

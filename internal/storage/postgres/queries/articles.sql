@@ -51,7 +51,7 @@ select exists (select 1 from crawled_pages c where c.domain_id = @domain_id and 
 
 -- name: RestoreArticleURL :exec
 -- Makes the page that an article was extracted from its canonical URL again.
-update articles set url_id = page_id, canonical_url = url where id = @id;
+update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = @id;
 
 -- name: TouchArticle :exec
 -- Records that the page was fetched again with the same content.

@@ -20,7 +20,7 @@ const route = getRouteApi('/news/articles/$id')
 
 type Article = Schemas['Article']
 
-/** One article: what it says, how that changed, and who else reported it. */
+/** One article: its text, its versions, and near-duplicates. */
 export function ArticlePage() {
   const { id } = route.useParams()
   const { t } = useTranslation()
@@ -151,7 +151,7 @@ function Permissions({ article: a }: { article: Article }) {
   )
 }
 
-/** Where each field came from, and how sure that is. */
+/** The source of each field, with its confidence. */
 function Origins({ article: a }: { article: Article }) {
   const { t, i18n } = useTranslation()
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
