@@ -111,6 +111,54 @@ func (e ApprovalState) Valid() bool {
 	}
 }
 
+// Defines values for ArticleAccess.
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleAccess enum.
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree:
+		return true
+	case ArticleAccessMetered:
+		return true
+	case ArticleAccessPaid:
+		return true
+	case ArticleAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ArticleSummaryAccess.
+const (
+	ArticleSummaryAccessFree    ArticleSummaryAccess = "free"
+	ArticleSummaryAccessMetered ArticleSummaryAccess = "metered"
+	ArticleSummaryAccessPaid    ArticleSummaryAccess = "paid"
+	ArticleSummaryAccessUnknown ArticleSummaryAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleSummaryAccess enum.
+func (e ArticleSummaryAccess) Valid() bool {
+	switch e {
+	case ArticleSummaryAccessFree:
+		return true
+	case ArticleSummaryAccessMetered:
+		return true
+	case ArticleSummaryAccessPaid:
+		return true
+	case ArticleSummaryAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -338,22 +386,22 @@ func (e FacebookOptionsKind) Valid() bool {
 
 // Defines values for FitnessVerdict.
 const (
-	AsIs      FitnessVerdict = "as_is"
-	Converted FitnessVerdict = "converted"
-	No        FitnessVerdict = "no"
-	Unknown   FitnessVerdict = "unknown"
+	FitnessVerdictAsIs      FitnessVerdict = "as_is"
+	FitnessVerdictConverted FitnessVerdict = "converted"
+	FitnessVerdictNo        FitnessVerdict = "no"
+	FitnessVerdictUnknown   FitnessVerdict = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the FitnessVerdict enum.
 func (e FitnessVerdict) Valid() bool {
 	switch e {
-	case AsIs:
+	case FitnessVerdictAsIs:
 		return true
-	case Converted:
+	case FitnessVerdictConverted:
 		return true
-	case No:
+	case FitnessVerdictNo:
 		return true
-	case Unknown:
+	case FitnessVerdictUnknown:
 		return true
 	default:
 		return false
@@ -1969,8 +2017,10 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleAccess `json:"access"`
+	Authors      []string      `json:"authors"`
+	CanonicalUrl string        `json:"canonical_url"`
 
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
@@ -2007,7 +2057,10 @@ type Article struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
@@ -2027,6 +2080,9 @@ type Article struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleAccess Whether readers must pay, as the page states.
+type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
 type ArticlePage struct {
@@ -2070,8 +2126,10 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleSummaryAccess `json:"access"`
+	Authors      []string             `json:"authors"`
+	CanonicalUrl string               `json:"canonical_url"`
 
 	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
@@ -2096,7 +2154,10 @@ type ArticleSummary struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
@@ -2110,6 +2171,9 @@ type ArticleSummary struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleSummaryAccess Whether readers must pay, as the page states.
+type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -4177,6 +4241,27 @@ type ReportTotals struct {
 
 	// Visits Of a page: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
+}
+
+// Reservations What the publisher reserves, as page and response headers state.
+type Reservations struct {
+	// Noai No embedding is made.
+	Noai bool `json:"noai"`
+
+	// Noarchive The raw page cannot be downloaded.
+	Noarchive bool `json:"noarchive"`
+
+	// Noindex The article is not in search, feeds and alerts.
+	Noindex bool `json:"noindex"`
+
+	// Nosnippet Only the title is searched and shown in results.
+	Nosnippet bool `json:"nosnippet"`
+
+	// Tdm Text and data mining is reserved: only the title is searched, and no embedding is made.
+	Tdm bool `json:"tdm"`
+
+	// TdmPolicy URL of the conditions.
+	TdmPolicy *string `json:"tdm_policy,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -6901,7 +6986,7 @@ type ClientInterface interface {
 
 	// GetArticleRaw Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 	GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9052,7 +9137,7 @@ func (c *Client) GetArticle(ctx context.Context, id ArticleID, reqEditors ...Req
 
 // GetArticleRaw Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 func (c *Client) GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -22720,7 +22805,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -35732,7 +35817,7 @@ func (c *ClientWithResponses) GetArticleWithResponse(ctx context.Context, id Art
 
 // GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
