@@ -3,10 +3,14 @@ export type Preset = (typeof presets)[number]
 export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
 
+/** Tabs besides the overview. */
+export const tabs = ['authors', 'sections', 'goals', 'live'] as const
+export type Tab = (typeof tabs)[number]
+
 /** The search parameters of the Readers page. The range is a preset, or `from` and `to`. */
 export interface ReadersSearch {
   site?: string
-  tab?: 'live'
+  tab?: Tab
   page?: string
   range?: Preset
   from?: string
@@ -35,7 +39,7 @@ export function readersSearch(search: Record<string, unknown>): ReadersSearch {
   return {
     site: text(search.site),
     // Only the live view shows a single page.
-    tab: search.tab === 'live' || page ? 'live' : undefined,
+    tab: page ? 'live' : tabs.find((tab) => tab === search.tab),
     page,
     range: isCustom ? undefined : presets.find((p) => p === search.range),
     from: isCustom ? from : undefined,
@@ -85,7 +89,10 @@ export function rangeOf(search: ReadersSearch, today: string): Range {
   return presetRange(search.range ?? defaultPreset, today)
 }
 
-export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os'] as const
+/** Returns the parameters of the range and the comparison. */
+export const period = ({ range, from, to, compare }: ReadersSearch) => ({ range, from, to, compare })
+
+export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os', 'author', 'section', 'tag', 'event'] as const
 export type FilterName = (typeof filterNames)[number]
 export interface Filter {
   name: FilterName
