@@ -7017,7 +7017,7 @@ type ClientInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -9208,7 +9208,7 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -22844,7 +22844,7 @@ type ClientWithResponsesInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -35880,7 +35880,7 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
