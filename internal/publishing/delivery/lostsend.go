@@ -149,9 +149,9 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 	if cause.Code == network.CodeMediaExpired {
 		until = time.Time{}
 	}
-	for n := 0; ; n++ {
+	for n, disturbed := 0, 0; ; n++ {
 		now := r.clock.Now()
-		at := now.Add(t.Looks[min(n, len(t.Looks)-1)])
+		at := now.Add(t.look(n, disturbed))
 		if settled := call.SentAt.Add(t.Settled); n > 0 && at.Before(until) && settled.Before(at) {
 			at = settled
 		}
@@ -165,6 +165,10 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 		now = r.clock.Now()
 		if finding.isKeyed = now.Before(until) && !now.Before(call.SentAt.Add(t.Settled)); finding.isKeyed {
 			return finding, nil
+		}
+		disturbed++
+		if !finding.isDisturbed || n+1 < len(t.Looks) {
+			disturbed = 0
 		}
 		last := n+1 >= len(t.Looks) && (finding.isSettled || now.Sub(call.SentAt) > t.Unanswered)
 		if finding.Found || last {
@@ -187,8 +191,9 @@ func keyValidUntil(ctx context.Context, j *job, call post.Call) time.Time {
 // searchResult is the result of one search.
 type searchResult struct {
 	network.Finding
-	isSettled bool // false: the network could not be queried, or another call may explain the listed posts
-	isKeyed   bool // the network would know the same call by its key
+	isSettled   bool // false: the network could not be queried, or isDisturbed
+	isDisturbed bool // another call on the account may explain the listed posts
+	isKeyed     bool // the network would know the same call by its key
 }
 
 // searchOnce searches the account's listing once. Other calls on the same account may
@@ -218,13 +223,13 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 	if err != nil {
 		return searchResult{}, err
 	}
-	unsettled := hasSending(before) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
+	disturbed := hasSending(before) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
 		// A matching post may belong to a call that has no response yet.
 		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.KnownRemoteIDs, after.KnownRemoteIDs))
-	if unsettled {
+	if disturbed {
 		found.Found, found.Conclusive = false, false
 	}
-	return searchResult{Finding: found, isSettled: !unsettled}, nil
+	return searchResult{Finding: found, isSettled: !disturbed, isDisturbed: disturbed}, nil
 }
 
 // windowOf limits the search for a call by the other unresolved calls on its account.

@@ -433,9 +433,9 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 		inFlight bool
 		assigned bool // the post is assigned meanwhile
 		want     post.TargetStatus
-		searches int
+		searches int // at least; at most twice as many, because some waits are random
 	}{
-		"InFlight":         {1, true, false, post.TargetUncertain, 18},
+		"InFlight":         {1, true, false, post.TargetUncertain, 15},
 		"InFlightUnlike":   {0, true, false, post.TargetPosted, 4},
 		"Assigned":         {1, false, true, post.TargetPosted, 5},
 		"AssignedUnlike":   {0, false, true, post.TargetPosted, 4},
@@ -460,8 +460,12 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 					return network.Finding{Conclusive: true, Similar: row.similar}, nil
 				}
 				got := v.finish(p)
-				if got.Status != row.want || len(v.network.searched) != row.searches {
-					t.Errorf("got %s after %d searches, want %s after %d", got.Status, len(v.network.searched), row.want, row.searches)
+				most := row.searches
+				if row.inFlight && row.similar > 0 {
+					most *= 2
+				}
+				if n := len(v.network.searched); got.Status != row.want || n < row.searches || n > most {
+					t.Errorf("got %s after %d searches, want %s after %d to %d", got.Status, n, row.want, row.searches, most)
 				}
 			})
 		})

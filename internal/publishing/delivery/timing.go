@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"dateline/internal/infra/retry"
@@ -23,6 +24,11 @@ type Timing struct {
 	// request again, if the post is not found: long enough for it to have finished or
 	// dropped the first call, because it may store the key only then; 20 s.
 	Settled time.Duration
+	// Disturbed is roughly how long after the last of the Looks the next one follows
+	// if another call on the account ended meanwhile, doubled with each up to the last
+	// wait. It is random: the calls of a burst are lost together, and searches at the
+	// same moments disturb each other again; 5 s.
+	Disturbed time.Duration
 	// Unanswered is how long after a send a network that cannot be queried about
 	// it is queried again, before a person has to decide; 15 min.
 	Unanswered time.Duration
@@ -39,6 +45,7 @@ func (t Timing) orDefaults() Timing {
 		&t.Parent:       2 * time.Second,
 		&t.MaxWait:      30 * time.Second,
 		&t.Settled:      20 * time.Second,
+		&t.Disturbed:    5 * time.Second,
 		&t.Unanswered:   15 * time.Minute,
 		&t.MaxLimitWait: 2 * time.Second,
 	} {
@@ -50,6 +57,20 @@ func (t Timing) orDefaults() Timing {
 		t.Looks = []time.Duration{time.Second, 5 * time.Second, 15 * time.Second, 60 * time.Second}
 	}
 	return t
+}
+
+// look returns how long to wait before the search with index n, after disturbed
+// searches that other calls disturbed.
+func (t Timing) look(n, disturbed int) time.Duration {
+	last := t.Looks[len(t.Looks)-1]
+	if n < len(t.Looks) {
+		return t.Looks[n]
+	}
+	if disturbed == 0 {
+		return last
+	}
+	wait := doubling(t.Disturbed, disturbed, last)
+	return wait/2 + rand.N(wait) //nolint:gosec // not a secret
 }
 
 // doubling returns base, twice, four times base … for n = 1, 2, 3 …, at most limit.

@@ -93,3 +93,31 @@ func TestIsDeferrable(t *testing.T) {
 		}
 	}
 }
+
+// After a burst whose responses were lost, all searches of an account would disturb each
+// other every 60 s.
+func TestTiming_DisturbedSearchesFollowSoonAndAtRandom(t *testing.T) {
+	t.Parallel()
+	timing := Timing{}.orDefaults()
+	for n, want := range timing.Looks {
+		if got := timing.look(n, 3); got != want {
+			t.Errorf("got %s before look %d, want %s", got, n, want)
+		}
+	}
+	if got := timing.look(9, 0); got != time.Minute {
+		t.Errorf("got %s before a look after an undisturbed one, want 1m", got)
+	}
+	for disturbed, mean := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 4: 40 * time.Second, 5: time.Minute, 99: time.Minute} {
+		distinct := map[time.Duration]bool{}
+		for range 100 {
+			got := timing.look(9, disturbed)
+			if got < mean/2 || got >= mean*3/2 {
+				t.Fatalf("got %s after %d disturbed searches, want %s, more or less by half", got, disturbed, mean)
+			}
+			distinct[got] = true
+		}
+		if len(distinct) < 50 {
+			t.Errorf("got %d different waits in 100, want random ones", len(distinct))
+		}
+	}
+}
