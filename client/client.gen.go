@@ -111,6 +111,54 @@ func (e ApprovalState) Valid() bool {
 	}
 }
 
+// Defines values for ArticleAccess.
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleAccess enum.
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree:
+		return true
+	case ArticleAccessMetered:
+		return true
+	case ArticleAccessPaid:
+		return true
+	case ArticleAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ArticleSummaryAccess.
+const (
+	ArticleSummaryAccessFree    ArticleSummaryAccess = "free"
+	ArticleSummaryAccessMetered ArticleSummaryAccess = "metered"
+	ArticleSummaryAccessPaid    ArticleSummaryAccess = "paid"
+	ArticleSummaryAccessUnknown ArticleSummaryAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleSummaryAccess enum.
+func (e ArticleSummaryAccess) Valid() bool {
+	switch e {
+	case ArticleSummaryAccessFree:
+		return true
+	case ArticleSummaryAccessMetered:
+		return true
+	case ArticleSummaryAccessPaid:
+		return true
+	case ArticleSummaryAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -338,22 +386,22 @@ func (e FacebookOptionsKind) Valid() bool {
 
 // Defines values for FitnessVerdict.
 const (
-	AsIs      FitnessVerdict = "as_is"
-	Converted FitnessVerdict = "converted"
-	No        FitnessVerdict = "no"
-	Unknown   FitnessVerdict = "unknown"
+	FitnessVerdictAsIs      FitnessVerdict = "as_is"
+	FitnessVerdictConverted FitnessVerdict = "converted"
+	FitnessVerdictNo        FitnessVerdict = "no"
+	FitnessVerdictUnknown   FitnessVerdict = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the FitnessVerdict enum.
 func (e FitnessVerdict) Valid() bool {
 	switch e {
-	case AsIs:
+	case FitnessVerdictAsIs:
 		return true
-	case Converted:
+	case FitnessVerdictConverted:
 		return true
-	case No:
+	case FitnessVerdictNo:
 		return true
-	case Unknown:
+	case FitnessVerdictUnknown:
 		return true
 	default:
 		return false
@@ -1981,8 +2029,10 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleAccess `json:"access"`
+	Authors      []string      `json:"authors"`
+	CanonicalUrl string        `json:"canonical_url"`
 
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
@@ -2019,7 +2069,10 @@ type Article struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
@@ -2039,6 +2092,9 @@ type Article struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleAccess Whether readers must pay, as the page states.
+type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
 type ArticlePage struct {
@@ -2082,8 +2138,10 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleSummaryAccess `json:"access"`
+	Authors      []string             `json:"authors"`
+	CanonicalUrl string               `json:"canonical_url"`
 
 	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
@@ -2108,7 +2166,10 @@ type ArticleSummary struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
@@ -2122,6 +2183,9 @@ type ArticleSummary struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleSummaryAccess Whether readers must pay, as the page states.
+type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -4195,6 +4259,27 @@ type ReportTotals struct {
 
 	// Visits Of a page: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
+}
+
+// Reservations What the publisher reserves, as page and response headers state.
+type Reservations struct {
+	// Noai No embedding is made.
+	Noai bool `json:"noai"`
+
+	// Noarchive The raw page cannot be downloaded.
+	Noarchive bool `json:"noarchive"`
+
+	// Noindex The article is not in search, feeds and alerts.
+	Noindex bool `json:"noindex"`
+
+	// Nosnippet Only the title is searched and shown in results.
+	Nosnippet bool `json:"nosnippet"`
+
+	// Tdm Text and data mining is reserved: only the title is searched, and no embedding is made.
+	Tdm bool `json:"tdm"`
+
+	// TdmPolicy URL of the conditions.
+	TdmPolicy *string `json:"tdm_policy,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -6919,7 +7004,7 @@ type ClientInterface interface {
 
 	// GetArticleRaw Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 	GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6950,7 +7035,7 @@ type ClientInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -9070,7 +9155,7 @@ func (c *Client) GetArticle(ctx context.Context, id ArticleID, reqEditors ...Req
 
 // GetArticleRaw Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 func (c *Client) GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9141,7 +9226,7 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -22738,7 +22823,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22777,7 +22862,7 @@ type ClientWithResponsesInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -35750,7 +35835,7 @@ func (c *ClientWithResponses) GetArticleWithResponse(ctx context.Context, id Art
 
 // GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35813,7 +35898,7 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).

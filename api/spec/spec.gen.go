@@ -113,6 +113,54 @@ func (e ApprovalState) Valid() bool {
 	}
 }
 
+// Defines values for ArticleAccess.
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleAccess enum.
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree:
+		return true
+	case ArticleAccessMetered:
+		return true
+	case ArticleAccessPaid:
+		return true
+	case ArticleAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ArticleSummaryAccess.
+const (
+	ArticleSummaryAccessFree    ArticleSummaryAccess = "free"
+	ArticleSummaryAccessMetered ArticleSummaryAccess = "metered"
+	ArticleSummaryAccessPaid    ArticleSummaryAccess = "paid"
+	ArticleSummaryAccessUnknown ArticleSummaryAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleSummaryAccess enum.
+func (e ArticleSummaryAccess) Valid() bool {
+	switch e {
+	case ArticleSummaryAccessFree:
+		return true
+	case ArticleSummaryAccessMetered:
+		return true
+	case ArticleSummaryAccessPaid:
+		return true
+	case ArticleSummaryAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -340,22 +388,22 @@ func (e FacebookOptionsKind) Valid() bool {
 
 // Defines values for FitnessVerdict.
 const (
-	AsIs      FitnessVerdict = "as_is"
-	Converted FitnessVerdict = "converted"
-	No        FitnessVerdict = "no"
-	Unknown   FitnessVerdict = "unknown"
+	FitnessVerdictAsIs      FitnessVerdict = "as_is"
+	FitnessVerdictConverted FitnessVerdict = "converted"
+	FitnessVerdictNo        FitnessVerdict = "no"
+	FitnessVerdictUnknown   FitnessVerdict = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the FitnessVerdict enum.
 func (e FitnessVerdict) Valid() bool {
 	switch e {
-	case AsIs:
+	case FitnessVerdictAsIs:
 		return true
-	case Converted:
+	case FitnessVerdictConverted:
 		return true
-	case No:
+	case FitnessVerdictNo:
 		return true
-	case Unknown:
+	case FitnessVerdictUnknown:
 		return true
 	default:
 		return false
@@ -1983,8 +2031,10 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleAccess `json:"access"`
+	Authors      []string      `json:"authors"`
+	CanonicalUrl string        `json:"canonical_url"`
 
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
@@ -2021,7 +2071,10 @@ type Article struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
@@ -2041,6 +2094,9 @@ type Article struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleAccess Whether readers must pay, as the page states.
+type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
 type ArticlePage struct {
@@ -2084,8 +2140,10 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleSummaryAccess `json:"access"`
+	Authors      []string             `json:"authors"`
+	CanonicalUrl string               `json:"canonical_url"`
 
 	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
@@ -2110,7 +2168,10 @@ type ArticleSummary struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
@@ -2124,6 +2185,9 @@ type ArticleSummary struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleSummaryAccess Whether readers must pay, as the page states.
+type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -4197,6 +4261,27 @@ type ReportTotals struct {
 
 	// Visits Of a page: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
+}
+
+// Reservations What the publisher reserves, as page and response headers state.
+type Reservations struct {
+	// Noai No embedding is made.
+	Noai bool `json:"noai"`
+
+	// Noarchive The raw page cannot be downloaded.
+	Noarchive bool `json:"noarchive"`
+
+	// Noindex The article is not in search, feeds and alerts.
+	Noindex bool `json:"noindex"`
+
+	// Nosnippet Only the title is searched and shown in results.
+	Nosnippet bool `json:"nosnippet"`
+
+	// Tdm Text and data mining is reserved: only the title is searched, and no embedding is made.
+	Tdm bool `json:"tdm"`
+
+	// TdmPolicy URL of the conditions.
+	TdmPolicy *string `json:"tdm_policy,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.

@@ -54,7 +54,7 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
                 {t('article.whatChanged')}
               </Button>
             )}
-            {editor && (
+            {editor && !a.reservations.noarchive && (
               <Anchor href={`${base}/api/v1/articles/${a.id}/raw?version=${v.version}`} download size="xs">
                 {t('article.raw')}
               </Anchor>

@@ -118,7 +118,36 @@ function Facts({ article: a }: { article: Article }) {
           </Anchor>
         )}
       </Group>
+      <Permissions article={a} />
     </Stack>
+  )
+}
+
+const reservations = ['tdm', 'noai', 'noindex', 'nosnippet', 'noarchive'] as const
+
+/** Whether readers must pay, and what the publisher reserves. */
+function Permissions({ article: a }: { article: Article }) {
+  const { t } = useTranslation()
+  const reserved = reservations.filter((r) => a.reservations[r])
+  if (a.access === 'unknown' && reserved.length === 0) return null
+  return (
+    <Group gap="xs" role="group" aria-label={t('article.permissions')}>
+      {a.access !== 'unknown' && (
+        <Badge variant="light" color={a.access === 'free' ? 'green' : 'orange'} tt="none">
+          {t(`article.access.${a.access}`)}
+        </Badge>
+      )}
+      {reserved.map((r) => (
+        <Badge key={r} variant="light" color="gray" tt="none">
+          {t(`article.reserved.${r}`)}
+        </Badge>
+      ))}
+      {a.reservations.tdm_policy && (
+        <Anchor href={a.reservations.tdm_policy} target="_blank" rel="noreferrer nofollow" size="sm">
+          {t('article.tdmPolicy')}
+        </Anchor>
+      )}
+    </Group>
   )
 }
 
