@@ -235,7 +235,7 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 		if slices.Contains(known[1:], name) {
 			continue
 		}
-		p := Problem{Name: name, Wrong: "is not a setting (in " + path + ")", Accepts: "the names that `dateline up --help` lists"}
+		p := Problem{Name: name, Wrong: "is not a setting (in " + path + ")", Accepts: "the names that `dateline settings` lists"}
 		if near, _ := nearest(name, known[1:]); near != "" {
 			p.Accepts = "did you mean " + near + "?"
 		}

@@ -715,61 +715,61 @@ func AllSelectorStateValues() []SelectorState {
 	}
 }
 
-type SeriesNoteKind string
+type SeriesExceptionKind string
 
 const (
-	SeriesNoteKindSkipped SeriesNoteKind = "skipped"
-	SeriesNoteKindMissed  SeriesNoteKind = "missed"
+	SeriesExceptionKindSkipped SeriesExceptionKind = "skipped"
+	SeriesExceptionKindMissed  SeriesExceptionKind = "missed"
 )
 
-func (e *SeriesNoteKind) Scan(src interface{}) error {
+func (e *SeriesExceptionKind) Scan(src interface{}) error {
 	switch s := src.(type) {
 	case []byte:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	case string:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	default:
-		return fmt.Errorf("unsupported scan type for SeriesNoteKind: %T", src)
+		return fmt.Errorf("unsupported scan type for SeriesExceptionKind: %T", src)
 	}
 	return nil
 }
 
-type NullSeriesNoteKind struct {
-	SeriesNoteKind SeriesNoteKind
-	Valid          bool // Valid is true if SeriesNoteKind is not NULL
+type NullSeriesExceptionKind struct {
+	SeriesExceptionKind SeriesExceptionKind
+	Valid               bool // Valid is true if SeriesExceptionKind is not NULL
 }
 
 // Scan implements the Scanner interface.
-func (ns *NullSeriesNoteKind) Scan(value interface{}) error {
+func (ns *NullSeriesExceptionKind) Scan(value interface{}) error {
 	if value == nil {
-		ns.SeriesNoteKind, ns.Valid = "", false
+		ns.SeriesExceptionKind, ns.Valid = "", false
 		return nil
 	}
 	ns.Valid = true
-	return ns.SeriesNoteKind.Scan(value)
+	return ns.SeriesExceptionKind.Scan(value)
 }
 
 // Value implements the driver Valuer interface.
-func (ns NullSeriesNoteKind) Value() (driver.Value, error) {
+func (ns NullSeriesExceptionKind) Value() (driver.Value, error) {
 	if !ns.Valid {
 		return nil, nil
 	}
-	return string(ns.SeriesNoteKind), nil
+	return string(ns.SeriesExceptionKind), nil
 }
 
-func (e SeriesNoteKind) Valid() bool {
+func (e SeriesExceptionKind) Valid() bool {
 	switch e {
-	case SeriesNoteKindSkipped,
-		SeriesNoteKindMissed:
+	case SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed:
 		return true
 	}
 	return false
 }
 
-func AllSeriesNoteKindValues() []SeriesNoteKind {
-	return []SeriesNoteKind{
-		SeriesNoteKindSkipped,
-		SeriesNoteKindMissed,
+func AllSeriesExceptionKindValues() []SeriesExceptionKind {
+	return []SeriesExceptionKind{
+		SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed,
 	}
 }
 
@@ -1792,10 +1792,10 @@ type Series struct {
 	ByAuthor         bool
 }
 
-type SeriesNote struct {
+type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
-	Kind       SeriesNoteKind
+	Kind       SeriesExceptionKind
 	Reason     string
 	At         time.Time
 }
@@ -2186,9 +2186,9 @@ type WebhookSecret struct {
 }
 
 type Worker struct {
-	Identity       string
-	SeenAt         time.Time
-	InheritedUntil *time.Time
+	Identity    string
+	SeenAt      time.Time
+	LeasedUntil *time.Time
 }
 
 type Workspace struct {

@@ -213,13 +213,13 @@ create table series (
 create index series_workspace on series (workspace_id, created_at desc, id desc);
 create index series_open on series (id) where status <> 'ended';
 
-create type series_note_kind as enum ('skipped', 'missed');
+create type series_exception_kind as enum ('skipped', 'missed');
 
 -- Occurrences without a post, and the reason.
-create table series_notes (
+create table series_exceptions (
     series_id  uuid not null references series on delete cascade,
     occurrence text not null,
-    kind       series_note_kind not null,
+    kind       series_exception_kind not null,
     reason     text not null default '',
     at         timestamptz not null default now(),
     primary key (series_id, occurrence)
@@ -410,11 +410,11 @@ create index bulk_answers_age on bulk_answers (created_at);
 create table workers (
     identity        text primary key,                              -- the Temporal worker identity
     seen_at         timestamptz not null default clock_timestamp(),
-    inherited_until timestamptz                                    -- lease of the worker that takes over
+    leased_until timestamptz                                    -- lease of the worker that takes over
 );
 
 -- +goose Down
-drop table workers, bulk_answers, post_events, remote_posts, operations, post_targets, scheduled_posts, series_notes, series,
+drop table workers, bulk_answers, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, accounts;
-drop type operation_state, target_status, approval_state, post_status, series_note_kind, series_status, account_status;
+drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

@@ -8,8 +8,8 @@ select * from post_events
 where post_id = @post_id::uuid and id > @after_id
 order by id limit @page_size;
 
--- name: EventsNow :one
--- What is settled (WorkspaceEvents) ends before tx, with ids up to id.
+-- name: EventHorizon :one
+-- Settled events (see WorkspaceEvents) have a transaction before tx and an id up to id.
 select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id;
 
 -- name: WorkspaceEvents :many
@@ -33,7 +33,7 @@ where e.workspace_id = @workspace_id
   and (e.tx, e.id) > (case when @after_tx::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else @after_tx::xid8 end, @after_id::bigint)
 order by e.tx, e.id limit @page_size;
 
--- name: EventsFromTheFuture :one
+-- name: HasLaterEvents :one
 -- True after the database was restored from a dump into a server that has run
 -- fewer transactions.
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
