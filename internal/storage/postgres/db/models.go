@@ -1888,6 +1888,7 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ImportID      *uuid.UUID
 }
 
 type SiteDimensionDay struct {
@@ -1897,6 +1898,7 @@ type SiteDimensionDay struct {
 	Value     string
 	Views     int64
 	Visits    int64
+	ImportID  *uuid.UUID
 }
 
 type SiteEngagement struct {
@@ -1945,6 +1947,7 @@ type SitePageDay struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      *uuid.UUID
 }
 
 type SitePageMonth struct {
@@ -1955,6 +1958,7 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      uuid.UUID
 }
 
 type SitePageMonthsDue struct {
@@ -1976,6 +1980,17 @@ type SiteSelector struct {
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	EndedAt     *time.Time
+}
+
+type StatsImport struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Source      string
+	FromDay     pgtype.Date
+	ToDay       pgtype.Date
+	Views       int64
+	CreatedAt   time.Time
 }
 
 type Url struct {
