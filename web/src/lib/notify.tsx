@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
 import { ApiError } from '../api/client'
 
-/** What went wrong, in the reader's language where it is known, and what to do. */
+/** The message of an error, in the user's language if it is known, with its remedy. */
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) {
     const key = `problem.${error.code}`

@@ -113,8 +113,8 @@ func (q *Queries) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (pgtype.Da
 }
 
 const insertImportedDays = `-- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due, import_id)
-select $1, w.day, w.views, 0, 0, w.visits, w.second_views, 0, w.visitors, false, false, $2::uuid
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
+select $1, w.day, w.views, 0, 0, w.visits, w.second_views, 0, w.visitors, false, false, false, $2::uuid
 from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views) w
 `
 
