@@ -201,7 +201,7 @@ type ReportNamedPagesRow struct {
 	Recirculation int64
 }
 
-// As ReportPages, of given pages.
+// Like ReportPages, for given pages.
 func (q *Queries) ReportNamedPages(ctx context.Context, arg ReportNamedPagesParams) ([]ReportNamedPagesRow, error) {
 	rows, err := q.db.Query(ctx, reportNamedPages,
 		arg.SiteID,
@@ -272,7 +272,7 @@ type ReportPageDaysRow struct {
 	Visitors      int64
 }
 
-// A page's days, including what is not rolled up yet.
+// A page's days, including hours that are not rolled up yet.
 func (q *Queries) ReportPageDays(ctx context.Context, arg ReportPageDaysParams) ([]ReportPageDaysRow, error) {
 	rows, err := q.db.Query(ctx, reportPageDays,
 		arg.SiteID,

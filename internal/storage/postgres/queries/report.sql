@@ -39,7 +39,7 @@ select p.page, s.views, s.visitors, s.entries, s.recirculation from (
 ) s join view_pages p on p.id = s.page_id;
 
 -- name: ReportNamedPages :many
--- As ReportPages, of given pages.
+-- Like ReportPages, for given pages.
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
     where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0 and m.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
@@ -56,7 +56,7 @@ with listed as (
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
 
 -- name: ReportPageDays :many
--- A page's days, including what is not rolled up yet.
+-- A page's days, including hours that are not rolled up yet.
 with page as (select p.id from view_pages p where p.site_id = @site_id and p.page = @page),
 counted as (
     select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= @from_day and d.day < @to_day
