@@ -406,7 +406,7 @@ func (q *Queries) DeleteSitePageDay(ctx context.Context, arg DeleteSitePageDayPa
 }
 
 const deleteSitePageMonth = `-- name: DeleteSitePageMonth :exec
-delete from site_page_months where site_id = $1 and month = $2
+delete from site_page_months where site_id = $1 and month = $2 and import_id = '00000000-0000-0000-0000-000000000000'
 `
 
 type DeleteSitePageMonthParams struct {

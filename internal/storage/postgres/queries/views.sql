@@ -156,7 +156,7 @@ select site_id, month from site_page_months_due where month < @before order by s
 delete from site_page_months_due where site_id = @site_id and month = @month;
 
 -- name: DeleteSitePageMonth :exec
-delete from site_page_months where site_id = @site_id and month = @month;
+delete from site_page_months where site_id = @site_id and month = @month and import_id = '00000000-0000-0000-0000-000000000000';
 
 -- name: InsertSitePageMonth :exec
 -- Like InsertSitePageDay.
