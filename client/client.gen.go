@@ -794,6 +794,7 @@ func (e ReportGapCode) Valid() bool {
 
 // Defines values for ReportTableMetric.
 const (
+	ReportTableMetricClicks      ReportTableMetric = "clicks"
 	ReportTableMetricConversions ReportTableMetric = "conversions"
 	ReportTableMetricEvents      ReportTableMetric = "events"
 	ReportTableMetricViews       ReportTableMetric = "views"
@@ -803,6 +804,8 @@ const (
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
+	case ReportTableMetricClicks:
+		return true
 	case ReportTableMetricConversions:
 		return true
 	case ReportTableMetricEvents:
@@ -818,27 +821,30 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
-	ReportTableNameAges       ReportTableName = "ages"
-	ReportTableNameAuthors    ReportTableName = "authors"
-	ReportTableNameBrowsers   ReportTableName = "browsers"
-	ReportTableNameCampaigns  ReportTableName = "campaigns"
-	ReportTableNameChannels   ReportTableName = "channels"
-	ReportTableNameCountries  ReportTableName = "countries"
-	ReportTableNameDays       ReportTableName = "days"
-	ReportTableNameDevices    ReportTableName = "devices"
-	ReportTableNameEntryPages ReportTableName = "entry_pages"
-	ReportTableNameEvents     ReportTableName = "events"
-	ReportTableNameGoals      ReportTableName = "goals"
-	ReportTableNameHours      ReportTableName = "hours"
-	ReportTableNameMonths     ReportTableName = "months"
-	ReportTableNamePages      ReportTableName = "pages"
-	ReportTableNameProperties ReportTableName = "properties"
-	ReportTableNamePublished  ReportTableName = "published"
-	ReportTableNameReferrers  ReportTableName = "referrers"
-	ReportTableNameSections   ReportTableName = "sections"
-	ReportTableNameSources    ReportTableName = "sources"
-	ReportTableNameSystems    ReportTableName = "systems"
-	ReportTableNameTags       ReportTableName = "tags"
+	ReportTableNameAges         ReportTableName = "ages"
+	ReportTableNameAuthors      ReportTableName = "authors"
+	ReportTableNameBrowsers     ReportTableName = "browsers"
+	ReportTableNameCampaigns    ReportTableName = "campaigns"
+	ReportTableNameChannels     ReportTableName = "channels"
+	ReportTableNameCountries    ReportTableName = "countries"
+	ReportTableNameDays         ReportTableName = "days"
+	ReportTableNameDevices      ReportTableName = "devices"
+	ReportTableNameEntryPages   ReportTableName = "entry_pages"
+	ReportTableNameEvents       ReportTableName = "events"
+	ReportTableNameGoals        ReportTableName = "goals"
+	ReportTableNameHours        ReportTableName = "hours"
+	ReportTableNameMonths       ReportTableName = "months"
+	ReportTableNamePages        ReportTableName = "pages"
+	ReportTableNamePostAccounts ReportTableName = "post_accounts"
+	ReportTableNamePostNetworks ReportTableName = "post_networks"
+	ReportTableNamePosts        ReportTableName = "posts"
+	ReportTableNameProperties   ReportTableName = "properties"
+	ReportTableNamePublished    ReportTableName = "published"
+	ReportTableNameReferrers    ReportTableName = "referrers"
+	ReportTableNameSections     ReportTableName = "sections"
+	ReportTableNameSources      ReportTableName = "sources"
+	ReportTableNameSystems      ReportTableName = "systems"
+	ReportTableNameTags         ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
@@ -871,6 +877,12 @@ func (e ReportTableName) Valid() bool {
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
+		return true
+	case ReportTableNamePostAccounts:
+		return true
+	case ReportTableNamePostNetworks:
+		return true
+	case ReportTableNamePosts:
 		return true
 	case ReportTableNameProperties:
 		return true
@@ -1221,6 +1233,24 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StatsImportSource.
+const (
+	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
+	StatsImportSourcePlausible   StatsImportSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the StatsImportSource enum.
+func (e StatsImportSource) Valid() bool {
+	switch e {
+	case StatsImportSourceGoatcounter:
+		return true
+	case StatsImportSourcePlausible:
 		return true
 	default:
 		return false
@@ -1704,6 +1734,24 @@ func (e SearchArticlesParamsSort) Valid() bool {
 	case Relevance:
 		return true
 	case Time:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportStatsParamsSource.
+const (
+	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
+	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
+func (e ImportStatsParamsSource) Valid() bool {
+	switch e {
+	case ImportStatsParamsSourceGoatcounter:
+		return true
+	case ImportStatsParamsSourcePlausible:
 		return true
 	default:
 		return false
@@ -4131,7 +4179,8 @@ type ReportBucket struct {
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Code Identifies the reason.
@@ -4163,6 +4212,9 @@ type ReportRow struct {
 	// ConversionRate Of a goal: conversions divided by the site's visits.
 	ConversionRate *float64 `json:"conversion_rate,omitempty"`
 
+	// Label What people call the value: the start of a post, the name of an account.
+	Label *string `json:"label,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
@@ -4178,7 +4230,8 @@ type ReportRow struct {
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -4196,7 +4249,8 @@ type ReportTable struct {
 type ReportTableMetric string
 
 // ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
@@ -4890,6 +4944,21 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// StatsImport defines model for StatsImport.
+type StatsImport struct {
+	CreatedAt time.Time          `json:"created_at"`
+	From      openapi_types.Date `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Source    StatsImportSource  `json:"source"`
+
+	// To The last day, included.
+	To    openapi_types.Date `json:"to"`
+	Views int64              `json:"views"`
+}
+
+// StatsImportSource defines model for StatsImport.Source.
+type StatsImportSource string
 
 // Subscription defines model for Subscription.
 type Subscription struct {
@@ -5731,10 +5800,13 @@ type Targets = TargetChoice
 
 // SendPlausibleEventJSONBody defines parameters for SendPlausibleEvent.
 type SendPlausibleEventJSONBody struct {
-	Domain   *string `json:"domain,omitempty"`
-	Name     *string `json:"name,omitempty"`
-	Referrer *string `json:"referrer,omitempty"`
-	Url      *string `json:"url,omitempty"`
+	Domain *string `json:"domain,omitempty"`
+	Name   *string `json:"name,omitempty"`
+
+	// Props An object, or one as text.
+	Props    interface{} `json:"props,omitempty"`
+	Referrer *string     `json:"referrer,omitempty"`
+	Url      *string     `json:"url,omitempty"`
 }
 
 // SendPlausibleEventTextBody defines parameters for SendPlausibleEvent.
@@ -6289,6 +6361,14 @@ type EngagementParams struct {
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ImportStatsParams defines parameters for ImportStats.
+type ImportStatsParams struct {
+	Source ImportStatsParamsSource `form:"source" json:"source"`
+}
+
+// ImportStatsParamsSource defines parameters for ImportStats.
+type ImportStatsParamsSource string
+
 // LiveViewsParams defines parameters for LiveViews.
 type LiveViewsParams struct {
 	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
@@ -6770,8 +6850,8 @@ type ClientInterface interface {
 	// SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6781,8 +6861,8 @@ type ClientInterface interface {
 	// SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6792,8 +6872,8 @@ type ClientInterface interface {
 	// SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `text/plain` content type.
 	//
@@ -8184,6 +8264,26 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/engagement (the `Engagement` operationId).
 	Engagement(ctx context.Context, id CountedSite, params *EngagementParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+	ListStatsImports(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
+	//
+	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+	// days before the first one that Dateline counted are imported.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+	ImportStatsWithBody(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteStatsImport Deletes an import with all its numbers.
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+	DeleteStatsImport(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// LiveViews Streams the counts of pages as server-sent events.
 	//
 	// Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
@@ -8621,8 +8721,8 @@ type ClientInterface interface {
 // SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8642,8 +8742,8 @@ func (c *Client) SendPlausibleEventWithBody(ctx context.Context, contentType str
 // SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8663,8 +8763,8 @@ func (c *Client) SendPlausibleEvent(ctx context.Context, body SendPlausibleEvent
 // SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `text/plain` content type.
 //
@@ -11905,6 +12005,56 @@ func (c *Client) Concurrents(ctx context.Context, id CountedSite, reqEditors ...
 // Corresponds with GET /api/v1/sites/{id}/engagement (the `Engagement` operationId).
 func (c *Client) Engagement(ctx context.Context, id CountedSite, params *EngagementParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEngagementRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListStatsImports Lists the imported statistics of a site, the oldest first.
+//
+// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStatsImportsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportStatsWithBody Imports the statistics of another product into the site's reports.
+//
+// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+// days before the first one that Dateline counted are imported.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+func (c *Client) ImportStatsWithBody(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportStatsRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteStatsImport Deletes an import with all its numbers.
+//
+// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+func (c *Client) DeleteStatsImport(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteStatsImportRequest(c.Server, id, pImport)
 	if err != nil {
 		return nil, err
 	}
@@ -20003,6 +20153,140 @@ func NewEngagementRequest(server string, id CountedSite, params *EngagementParam
 	return req, nil
 }
 
+// NewListStatsImportsRequest constructs an http.Request for the ListStatsImports method
+func NewListStatsImportsRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewImportStatsRequestWithBody constructs an http.Request for the ImportStats method, with any body, and a specified content type
+func NewImportStatsRequestWithBody(server string, id SiteID, params *ImportStatsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteStatsImportRequest constructs an http.Request for the DeleteStatsImport method
+func NewDeleteStatsImportRequest(server string, id SiteID, pImport openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "import", pImport, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewLiveViewsRequest constructs an http.Request for the LiveViews method
 func NewLiveViewsRequest(server string, id CountedSite, params *LiveViewsParams) (*http.Request, error) {
 	var err error
@@ -22567,8 +22851,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22578,8 +22862,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22589,8 +22873,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24164,6 +24448,30 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/sites/{id}/engagement (the `Engagement` operationId).
 	EngagementWithResponse(ctx context.Context, id CountedSite, params *EngagementParams, reqEditors ...RequestEditorFn) (*EngagementResponse, error)
+
+	// ListStatsImportsWithResponse Lists the imported statistics of a site, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+	ListStatsImportsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListStatsImportsResponse, error)
+
+	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
+	//
+	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+	// days before the first one that Dateline counted are imported.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+	ImportStatsWithBodyWithResponse(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportStatsResponse, error)
+
+	// DeleteStatsImportWithResponse Deletes an import with all its numbers.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+	DeleteStatsImportWithResponse(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteStatsImportResponse, error)
 
 	// LiveViewsWithResponse Streams the counts of pages as server-sent events.
 	//
@@ -32619,6 +32927,168 @@ func (r EngagementResponse) ContentType() string {
 	return ""
 }
 
+// ListStatsImportsResponseDefaultHeaders the declared response headers of an HTTP default response for ListStatsImports
+type ListStatsImportsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListStatsImportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Imports []StatsImport `json:"imports"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListStatsImportsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListStatsImportsResponse) GetJSON200() *struct {
+	Imports []StatsImport `json:"imports"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListStatsImportsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListStatsImportsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListStatsImportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListStatsImportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListStatsImportsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ImportStatsResponseDefaultHeaders the declared response headers of an HTTP default response for ImportStats
+type ImportStatsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ImportStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StatsImport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ImportStatsResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ImportStatsResponse) GetJSON201() *StatsImport {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportStatsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportStatsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteStatsImportResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteStatsImport
+type DeleteStatsImportResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteStatsImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteStatsImportResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteStatsImportResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteStatsImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteStatsImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteStatsImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteStatsImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LiveViewsResponseDefaultHeaders the declared response headers of an HTTP default response for LiveViews
 type LiveViewsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -35399,8 +35869,8 @@ func (r ReadyResponse) ContentType() string {
 // SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35416,8 +35886,8 @@ func (c *ClientWithResponses) SendPlausibleEventWithBodyWithResponse(ctx context
 // SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35433,8 +35903,8 @@ func (c *ClientWithResponses) SendPlausibleEventWithResponse(ctx context.Context
 // SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38123,6 +38593,48 @@ func (c *ClientWithResponses) EngagementWithResponse(ctx context.Context, id Cou
 		return nil, err
 	}
 	return ParseEngagementResponse(rsp)
+}
+
+// ListStatsImportsWithResponse Lists the imported statistics of a site, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListStatsImportsResponse, error) {
+	rsp, err := c.ListStatsImports(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListStatsImportsResponse(rsp)
+}
+
+// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
+//
+// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+// days before the first one that Dateline counted are imported.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+func (c *ClientWithResponses) ImportStatsWithBodyWithResponse(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportStatsResponse, error) {
+	rsp, err := c.ImportStatsWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportStatsResponse(rsp)
+}
+
+// DeleteStatsImportWithResponse Deletes an import with all its numbers.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+func (c *ClientWithResponses) DeleteStatsImportWithResponse(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteStatsImportResponse, error) {
+	rsp, err := c.DeleteStatsImport(ctx, id, pImport, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteStatsImportResponse(rsp)
 }
 
 // LiveViewsWithResponse Streams the counts of pages as server-sent events.
@@ -45934,6 +46446,142 @@ func ParseEngagementResponse(rsp *http.Response) (*EngagementResponse, error) {
 	switch {
 	case true:
 		var headers EngagementResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListStatsImportsResponse parses an HTTP response from a ListStatsImportsWithResponse call
+func ParseListStatsImportsResponse(rsp *http.Response) (*ListStatsImportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListStatsImportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Imports []StatsImport `json:"imports"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListStatsImportsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseImportStatsResponse parses an HTTP response from a ImportStatsWithResponse call
+func ParseImportStatsResponse(rsp *http.Response) (*ImportStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StatsImport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ImportStatsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteStatsImportResponse parses an HTTP response from a DeleteStatsImportWithResponse call
+func ParseDeleteStatsImportResponse(rsp *http.Response) (*DeleteStatsImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteStatsImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteStatsImportResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -796,6 +796,7 @@ func (e ReportGapCode) Valid() bool {
 
 // Defines values for ReportTableMetric.
 const (
+	ReportTableMetricClicks      ReportTableMetric = "clicks"
 	ReportTableMetricConversions ReportTableMetric = "conversions"
 	ReportTableMetricEvents      ReportTableMetric = "events"
 	ReportTableMetricViews       ReportTableMetric = "views"
@@ -805,6 +806,8 @@ const (
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
+	case ReportTableMetricClicks:
+		return true
 	case ReportTableMetricConversions:
 		return true
 	case ReportTableMetricEvents:
@@ -820,27 +823,30 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
-	ReportTableNameAges       ReportTableName = "ages"
-	ReportTableNameAuthors    ReportTableName = "authors"
-	ReportTableNameBrowsers   ReportTableName = "browsers"
-	ReportTableNameCampaigns  ReportTableName = "campaigns"
-	ReportTableNameChannels   ReportTableName = "channels"
-	ReportTableNameCountries  ReportTableName = "countries"
-	ReportTableNameDays       ReportTableName = "days"
-	ReportTableNameDevices    ReportTableName = "devices"
-	ReportTableNameEntryPages ReportTableName = "entry_pages"
-	ReportTableNameEvents     ReportTableName = "events"
-	ReportTableNameGoals      ReportTableName = "goals"
-	ReportTableNameHours      ReportTableName = "hours"
-	ReportTableNameMonths     ReportTableName = "months"
-	ReportTableNamePages      ReportTableName = "pages"
-	ReportTableNameProperties ReportTableName = "properties"
-	ReportTableNamePublished  ReportTableName = "published"
-	ReportTableNameReferrers  ReportTableName = "referrers"
-	ReportTableNameSections   ReportTableName = "sections"
-	ReportTableNameSources    ReportTableName = "sources"
-	ReportTableNameSystems    ReportTableName = "systems"
-	ReportTableNameTags       ReportTableName = "tags"
+	ReportTableNameAges         ReportTableName = "ages"
+	ReportTableNameAuthors      ReportTableName = "authors"
+	ReportTableNameBrowsers     ReportTableName = "browsers"
+	ReportTableNameCampaigns    ReportTableName = "campaigns"
+	ReportTableNameChannels     ReportTableName = "channels"
+	ReportTableNameCountries    ReportTableName = "countries"
+	ReportTableNameDays         ReportTableName = "days"
+	ReportTableNameDevices      ReportTableName = "devices"
+	ReportTableNameEntryPages   ReportTableName = "entry_pages"
+	ReportTableNameEvents       ReportTableName = "events"
+	ReportTableNameGoals        ReportTableName = "goals"
+	ReportTableNameHours        ReportTableName = "hours"
+	ReportTableNameMonths       ReportTableName = "months"
+	ReportTableNamePages        ReportTableName = "pages"
+	ReportTableNamePostAccounts ReportTableName = "post_accounts"
+	ReportTableNamePostNetworks ReportTableName = "post_networks"
+	ReportTableNamePosts        ReportTableName = "posts"
+	ReportTableNameProperties   ReportTableName = "properties"
+	ReportTableNamePublished    ReportTableName = "published"
+	ReportTableNameReferrers    ReportTableName = "referrers"
+	ReportTableNameSections     ReportTableName = "sections"
+	ReportTableNameSources      ReportTableName = "sources"
+	ReportTableNameSystems      ReportTableName = "systems"
+	ReportTableNameTags         ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
@@ -873,6 +879,12 @@ func (e ReportTableName) Valid() bool {
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
+		return true
+	case ReportTableNamePostAccounts:
+		return true
+	case ReportTableNamePostNetworks:
+		return true
+	case ReportTableNamePosts:
 		return true
 	case ReportTableNameProperties:
 		return true
@@ -1223,6 +1235,24 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StatsImportSource.
+const (
+	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
+	StatsImportSourcePlausible   StatsImportSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the StatsImportSource enum.
+func (e StatsImportSource) Valid() bool {
+	switch e {
+	case StatsImportSourceGoatcounter:
+		return true
+	case StatsImportSourcePlausible:
 		return true
 	default:
 		return false
@@ -1706,6 +1736,24 @@ func (e SearchArticlesParamsSort) Valid() bool {
 	case Relevance:
 		return true
 	case Time:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportStatsParamsSource.
+const (
+	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
+	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
+func (e ImportStatsParamsSource) Valid() bool {
+	switch e {
+	case ImportStatsParamsSourceGoatcounter:
+		return true
+	case ImportStatsParamsSourcePlausible:
 		return true
 	default:
 		return false
@@ -4133,7 +4181,8 @@ type ReportBucket struct {
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Code Identifies the reason.
@@ -4165,6 +4214,9 @@ type ReportRow struct {
 	// ConversionRate Of a goal: conversions divided by the site's visits.
 	ConversionRate *float64 `json:"conversion_rate,omitempty"`
 
+	// Label What people call the value: the start of a post, the name of an account.
+	Label *string `json:"label,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
@@ -4180,7 +4232,8 @@ type ReportRow struct {
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -4198,7 +4251,8 @@ type ReportTable struct {
 type ReportTableMetric string
 
 // ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
@@ -4892,6 +4946,21 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// StatsImport defines model for StatsImport.
+type StatsImport struct {
+	CreatedAt time.Time          `json:"created_at"`
+	From      openapi_types.Date `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Source    StatsImportSource  `json:"source"`
+
+	// To The last day, included.
+	To    openapi_types.Date `json:"to"`
+	Views int64              `json:"views"`
+}
+
+// StatsImportSource defines model for StatsImport.Source.
+type StatsImportSource string
 
 // Subscription defines model for Subscription.
 type Subscription struct {
@@ -6274,6 +6343,14 @@ type EngagementParams struct {
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ImportStatsParams defines parameters for ImportStats.
+type ImportStatsParams struct {
+	Source ImportStatsParamsSource `form:"source" json:"source"`
+}
+
+// ImportStatsParamsSource defines parameters for ImportStats.
+type ImportStatsParamsSource string
+
 // LiveViewsParams defines parameters for LiveViews.
 type LiveViewsParams struct {
 	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
@@ -7088,6 +7165,15 @@ type ServerInterface interface {
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/imports)
+	ListStatsImports(c *gin.Context, id SiteID)
+	// ImportStats Imports the statistics of another product into the site's reports.
+	// (POST /api/v1/sites/{id}/imports)
+	ImportStats(c *gin.Context, id SiteID, params ImportStatsParams)
+	// DeleteStatsImport Deletes an import with all its numbers.
+	// (DELETE /api/v1/sites/{id}/imports/{import})
+	DeleteStatsImport(c *gin.Context, id SiteID, pImport openapi_types.UUID)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
@@ -11814,6 +11900,101 @@ func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
 	siw.Handler.Engagement(c, id, params)
 }
 
+// ListStatsImports operation middleware
+func (siw *ServerInterfaceWrapper) ListStatsImports(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListStatsImports(c, id)
+}
+
+// ImportStats operation middleware
+func (siw *ServerInterfaceWrapper) ImportStats(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ImportStatsParams
+
+	// ------------- Required query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "source", c.Request.URL.Query(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter source: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ImportStats(c, id, params)
+}
+
+// DeleteStatsImport operation middleware
+func (siw *ServerInterfaceWrapper) DeleteStatsImport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "import" -------------
+	var pImport openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "import", c.Param("import"), &pImport, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter import: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteStatsImport(c, id, pImport)
+}
+
 // LiveViews operation middleware
 func (siw *ServerInterfaceWrapper) LiveViews(c *gin.Context) {
 
@@ -13558,6 +13739,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.CreateSubscription)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription", wrapper.DeleteSubscription)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription/resend", wrapper.ResendEmail)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/imports", wrapper.ListStatsImports)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/imports", wrapper.ImportStats)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/imports/:import", wrapper.DeleteStatsImport)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.GetAlertRule)
 	router.PUT(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.SetAlertRule)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/alerts", wrapper.ListSiteAlerts)
@@ -20081,6 +20265,134 @@ func (response EngagementdefaultApplicationProblemPlusJSONResponse) VisitEngagem
 	return err
 }
 
+type ListStatsImportsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListStatsImportsResponseObject interface {
+	VisitListStatsImportsResponse(w http.ResponseWriter) error
+}
+
+type ListStatsImports200JSONResponse struct {
+	Imports []StatsImport `json:"imports"`
+}
+
+func (response ListStatsImports200JSONResponse) VisitListStatsImportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListStatsImportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListStatsImportsdefaultApplicationProblemPlusJSONResponse) VisitListStatsImportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportStatsRequestObject struct {
+	Id     SiteID `json:"id"`
+	Params ImportStatsParams
+	Body   io.Reader
+}
+
+type ImportStatsResponseObject interface {
+	VisitImportStatsResponse(w http.ResponseWriter) error
+}
+
+type ImportStats201JSONResponse StatsImport
+
+func (response ImportStats201JSONResponse) VisitImportStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ImportStatsdefaultApplicationProblemPlusJSONResponse) VisitImportStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteStatsImportRequestObject struct {
+	Id     SiteID             `json:"id"`
+	Import openapi_types.UUID `json:"import"`
+}
+
+type DeleteStatsImportResponseObject interface {
+	VisitDeleteStatsImportResponse(w http.ResponseWriter) error
+}
+
+type DeleteStatsImport204Response struct {
+}
+
+func (response DeleteStatsImport204Response) VisitDeleteStatsImportResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteStatsImportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteStatsImportdefaultApplicationProblemPlusJSONResponse) VisitDeleteStatsImportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveViewsRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params LiveViewsParams
@@ -22717,6 +23029,15 @@ type StrictServerInterface interface {
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/imports)
+	ListStatsImports(ctx context.Context, request ListStatsImportsRequestObject) (ListStatsImportsResponseObject, error)
+	// ImportStats Imports the statistics of another product into the site's reports.
+	// (POST /api/v1/sites/{id}/imports)
+	ImportStats(ctx context.Context, request ImportStatsRequestObject) (ImportStatsResponseObject, error)
+	// DeleteStatsImport Deletes an import with all its numbers.
+	// (DELETE /api/v1/sites/{id}/imports/{import})
+	DeleteStatsImport(ctx context.Context, request DeleteStatsImportRequestObject) (DeleteStatsImportResponseObject, error)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
@@ -27332,6 +27653,88 @@ func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params Eng
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EngagementResponseObject); ok {
 		if err := validResponse.VisitEngagementResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStatsImports operation middleware
+func (sh *strictHandler) ListStatsImports(ctx *gin.Context, id SiteID) {
+	var request ListStatsImportsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStatsImports(ctx, request.(ListStatsImportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStatsImports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListStatsImportsResponseObject); ok {
+		if err := validResponse.VisitListStatsImportsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportStats operation middleware
+func (sh *strictHandler) ImportStats(ctx *gin.Context, id SiteID, params ImportStatsParams) {
+	var request ImportStatsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	request.Body = ctx.Request.Body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportStats(ctx, request.(ImportStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ImportStatsResponseObject); ok {
+		if err := validResponse.VisitImportStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteStatsImport operation middleware
+func (sh *strictHandler) DeleteStatsImport(ctx *gin.Context, id SiteID, pImport openapi_types.UUID) {
+	var request DeleteStatsImportRequestObject
+
+	request.Id = id
+	request.Import = pImport
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteStatsImport(ctx, request.(DeleteStatsImportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteStatsImport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteStatsImportResponseObject); ok {
+		if err := validResponse.VisitDeleteStatsImportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

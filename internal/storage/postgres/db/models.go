@@ -1996,6 +1996,7 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ImportID      *uuid.UUID
 	ArticlesDue   bool
 	ArticlesAt    time.Time
 }
@@ -2007,6 +2008,7 @@ type SiteDimensionDay struct {
 	Value     string
 	Views     int64
 	Visits    int64
+	ImportID  *uuid.UUID
 }
 
 type SiteEngagement struct {
@@ -2064,6 +2066,7 @@ type SitePageDay struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      *uuid.UUID
 }
 
 type SitePageMonth struct {
@@ -2074,6 +2077,7 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      uuid.UUID
 }
 
 type SitePageMonthsDue struct {
@@ -2095,6 +2099,17 @@ type SiteSelector struct {
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	EndedAt     *time.Time
+}
+
+type StatsImport struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Source      string
+	FromDay     pgtype.Date
+	ToDay       pgtype.Date
+	Views       int64
+	CreatedAt   time.Time
 }
 
 type Url struct {
