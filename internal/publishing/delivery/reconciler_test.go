@@ -460,12 +460,12 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 					return network.Finding{Conclusive: true, Similar: row.similar}, nil
 				}
 				got := v.finish(p)
-				most := row.searches
+				limit := row.searches
 				if row.inFlight && row.similar > 0 {
-					most *= 2
+					limit *= 2
 				}
-				if n := len(v.network.searched); got.Status != row.want || n < row.searches || n > most {
-					t.Errorf("got %s after %d searches, want %s after %d to %d", got.Status, n, row.want, row.searches, most)
+				if n := len(v.network.searched); got.Status != row.want || n < row.searches || n > limit {
+					t.Errorf("got %s after %d searches, want %s after %d to %d", got.Status, n, row.want, row.searches, limit)
 				}
 			})
 		})
