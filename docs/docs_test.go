@@ -23,6 +23,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dateline/internal/audience/botfilter"
+	"dateline/internal/infra/linkcode"
 	"dateline/internal/infra/telemetry"
 )
 
