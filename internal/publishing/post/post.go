@@ -193,7 +193,8 @@ const (
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
-	EventLabeled    = "labeled" // its labels changed
+	EventLabeled    = "labeled"   // its labels changed
+	EventCommented  = "commented" // a member wrote a comment
 )
 
 // EditedDraft marks, in the data of an edited event, the edit of a draft that does
@@ -254,6 +255,14 @@ type Guard struct {
 	Actor       string
 	UserID      uuid.UUID // who asks; nil id: an operator, or Dateline
 	IsAuthor    bool      // who asks is no more than an author
+	Review      *Review   // the review link that decides; nil: a member does
+}
+
+// Review is a decision by a review link.
+type Review struct {
+	LinkID  uuid.UUID
+	Name    string // of the reviewer
+	Comment string
 }
 
 // Unattended is a post whose workflow may be missing.

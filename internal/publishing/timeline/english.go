@@ -40,9 +40,10 @@ func english() map[string]string {
 
 		"submitted":          "Pending approval.",
 		"submitted.dateline": "Pending approval: an author created its series.",
-		"approved":           "Approved.",
-		"rejected":           "Not approved.[ {note}]",
+		"approved":           "Approved[ by {reviewer}].[ {comment}]",
+		"rejected":           "Not approved[ by {reviewer}].[ {note}]",
 		"labeled":            "Labels changed.",
+		"commented":          "A comment was added.",
 
 		"needs_reconnect":  "The network no longer accepts Dateline's access; reconnect the account.",
 		"expiring":         "Dateline's access to the account expires soon; reconnect it before then.",

@@ -42,6 +42,8 @@ func rows() []row {
 		{"submitted", `{}`, "Pending approval."},
 		{"approved", `{}`, "Approved."},
 		{"rejected", `{"note":"Which source?"}`, "Not approved. Which source?"},
+		{"commented", `{"comment":"c"}`, "A comment was added."},
+		{"approved", `{"reviewer":"Legal","review_link":"l"}`, "Approved by Legal."},
 		{"labeled", `{"labels":[]}`, "Labels changed."},
 		{"refused", `{"asked":"approve","code":"too_late","reason":"It was to be published earlier."}`, "It could not be approved: its time had passed."},
 		{"needs_reconnect", `{}`, "The network no longer accepts Dateline's access; reconnect the account."},

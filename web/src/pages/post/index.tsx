@@ -16,7 +16,9 @@ import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
+import { Comments } from './Comments'
 import { Numbers } from './Numbers'
+import { Reviews } from './Reviews'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
@@ -73,6 +75,8 @@ export function PostPage() {
               <Segments post={p} />
               <Targets post={p} />
               {p.posted_at && <Numbers id={p.id} />}
+              <Reviews post={p} />
+              <Comments id={p.id} />
             </Stack>
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }}>
