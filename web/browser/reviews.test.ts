@@ -83,7 +83,7 @@ test('changes are requested with a comment, and an edit makes links outdated', a
   const outside = await Dashboard.open(browser, d)
   await outside.page.goto(address)
   await outside.page.getByRole('button', { name: 'Request changes' }).click()
-  await outside.page.getByText('Say what should be changed.').waitFor()
+  await outside.page.getByRole('alert').getByText('Say what should be changed.').waitFor()
   await outside.page.getByLabel(/^Comment/).fill('The rate is of yesterday.')
   await shoot(outside, 'review-page')
   await outside.page.getByRole('button', { name: 'Request changes' }).click()

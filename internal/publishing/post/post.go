@@ -201,6 +201,10 @@ const (
 // not wait for approval.
 const EditedDraft = "draft"
 
+// CanceledRemaining marks, in the data of a canceled event, that only the segments
+// were canceled that had not been published.
+const CanceledRemaining = "remaining"
+
 // Types of events that are of no post.
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account

@@ -72,6 +72,7 @@ func english() map[string]string {
 		"change.drop_if_late_minutes": "how late it may be published",
 
 		"canceled":             "Canceled.",
+		"canceled.remaining":   "The remaining parts were canceled; what is published stays.",
 		"canceled.operator":    "Canceled by an operator's signal.",
 		"publish_now":          "Set to publish immediately.",
 		"publish_now.operator": "Published immediately by an operator's signal.",

@@ -101,6 +101,9 @@ export function PostPage() {
   )
 }
 
+/** Whether a part of the thread follows some time after the one before it. */
+const hasDelays = (post: Post) => [post.thread, ...post.targets.map((x) => x.override?.thread)].some((thread) => thread?.some((part) => part.after_minutes))
+
 function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
@@ -109,7 +112,16 @@ function Actions({ post }: { post: Post }) {
   if (!may) return null
   const waits = post.status === 'scheduled' || post.status === 'draft'
   const editable = waits || post.status === 'failed' || post.status === 'partly_posted'
-  if (!editable) return null
+  if (!editable && !(post.status === 'publishing' && hasDelays(post))) return null
+  if (!editable)
+    return (
+      <>
+        {dialog}
+        <Button color="red" variant="light" leftSection={<IconBan size={18} aria-hidden />} loading={change.isPending} onClick={() => ask({ title: t('post.stopTitle'), text: t('post.stopText'), action: t('post.stop'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))) })}>
+          {t('post.stop')}
+        </Button>
+      </>
+    )
   return (
     <>
       {dialog}
