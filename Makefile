@@ -3,7 +3,9 @@
 SHELL       := /bin/bash
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOLS       := $(CURDIR)/.tools
-GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION)"
+COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+DATE        := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)"
 
 # The same for building, testing, linting and for tools, so that each package is
 # compiled once. Without cgo sqlc has no C code, which takes minutes to compile.
@@ -18,6 +20,7 @@ WFCHECK     := $(TOOLS)/workflowcheck-v0.6.0
 GOVULN      := $(TOOLS)/govulncheck-v1.9.0
 GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
 VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
+NFPM        := $(TOOLS)/nfpm-v2.43.4
 
 .DEFAULT_GOAL := help
 
@@ -66,12 +69,24 @@ web-if-node:
 
 .PHONY: temporald
 temporald: build ## build the embedded Temporal server (minutes the first time, then nothing)
-	@./bin/dateline build-temporald -source temporald -o bin/temporald
+	@./bin/dateline build-temporald --source temporald -o bin/temporald
+
+.PHONY: release
+release: web $(NFPM) ## write the files of a release to dist (VERSION=0.1.0; TARGETS=linux/amd64 builds fewer)
+	@[[ "$(VERSION)" =~ ^[0-9]+\.[0-9]+\.[0-9]+ ]] || { echo "VERSION must be set: make release VERSION=0.1.0"; exit 1; }
+	@git diff --quiet HEAD || { echo "Commit your changes first: a release has the version and date of its commit."; exit 1; }
+	go run ./deploy/release -version $(VERSION) -commit $(COMMIT) -date $(DATE) -nfpm $(NFPM) -out dist/$(VERSION) $(if $(TARGETS),-targets $(TARGETS))
+	@cat dist/$(VERSION)/SHA256SUMS
+
+.PHONY: install-test
+install-test: ## install the files of a release in bare root file systems, as root (VERSION=0.1.0; DEBIAN=folder of a debootstrap)
+	go test ./e2e/install -count=1 -timeout 20m -install $(abspath dist/$(VERSION)) -debian "$(DEBIAN)" -v
 
 .PHONY: generate
 generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
+	cd client && $(OAPI) -config oapi-codegen.yaml ../api/openapi.yaml
 	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
 	go test ./docs -run TestSettingsPage -update >/dev/null
 
@@ -126,6 +141,11 @@ bench-views: ## measure counting next to a naive implementation and bare INCR, m
 bench-views-http: ## measure hits per second over HTTP next to a naive implementation
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
+
+.PHONY: bench-views-sustained
+bench-views-sustained: ## count for minutes at 70 % of the peak and as fast as possible, with heartbeats, aggregation and flushes (FOR=5m)
+	@go test ./internal/audience/flush -run TestBenchSustained -sustained-bench $(or $(FOR),5m) -count=1 -timeout 30m -v | grep -v '^=== ' | \
+		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: bench-reports
 bench-reports: ## measure reports of a year of a site with 200,000 pages per day, and what site totals cost a flush
@@ -225,7 +245,7 @@ notice: ## write NOTICE: the license of everything that Dateline is built from
 
 .PHONY: stale
 stale: generate ## fail if generated code is out of date
-	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
+	@git diff --exit-code -- internal/storage/postgres/db api/spec client dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Maintain
@@ -260,6 +280,8 @@ $(GOVULN):
 	$(call install,golang.org/x/vuln/cmd/govulncheck,v1.9.0)
 $(GITLEAKS):
 	$(call install,github.com/zricethezav/gitleaks/v8,v8.30.1)
+$(NFPM):
+	$(call install,github.com/goreleaser/nfpm/v2/cmd/nfpm,v2.43.4)
 $(VERSITYGW):
 	$(call install,github.com/versity/versitygw/cmd/versitygw,v1.8.0)
 $(WFCHECK):

@@ -13,8 +13,12 @@ import (
 	"dateline/internal/cli"
 )
 
-// version is set by the build: -ldflags "-X main.version=…".
-var version = "dev"
+// These are set by the build: -ldflags "-X main.version=… -X main.commit=… -X main.date=…".
+var (
+	version = "dev"
+	commit  string // of the source
+	date    string // of the commit
+)
 
 func main() {
 	relaxGC()
@@ -24,7 +28,7 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	program := cli.Program{Version: version, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
+	program := cli.Program{Version: version, Commit: commit, Date: date, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
 	os.Exit(program.Run(ctx, os.Args[1:]))
 }
 

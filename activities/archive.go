@@ -27,7 +27,7 @@ type ArchiveInput struct {
 	ExportID uuid.UUID
 }
 
-// ArchiveResult says what was written.
+// ArchiveResult describes the written archive.
 type ArchiveResult struct {
 	Written bool // false: it was not to be written any more
 	Bytes   int64
@@ -45,7 +45,7 @@ func (a *Archive) WriteArchive(ctx context.Context, in ArchiveInput) (ArchiveRes
 	return ArchiveResult{Written: err == nil && job.Status == archive.JobDone, Bytes: job.Bytes, Keep: archive.Retention}, err
 }
 
-// FailArchive notes that there will be none.
+// FailArchive records that the export failed.
 func (a *Archive) FailArchive(ctx context.Context, in ArchiveInput) error {
 	return a.Archives.Fail(ctx, in.ExportID)
 }

@@ -29,7 +29,7 @@ type DomainCrawler interface {
 type Crawl struct {
 	Frontier CrawlFrontier
 	Crawler  DomainCrawler
-	// MaxDomains is how many domains all workers together crawl at once.
+	// MaxDomains is the number of domains that all workers together crawl at a time.
 	MaxDomains int
 }
 
@@ -98,7 +98,7 @@ func (c *Crawl) ApplyDomainCommand(ctx context.Context, in DomainCommandInput) e
 	_, err := c.Frontier.ApplyDomainCommand(ctx, uuid.Nil, in.Domain, in.Command, "by an operator")
 	var known *apperr.Error
 	if errors.As(err, &known) {
-		return nil // unknown domain: there is nothing to do
+		return nil // unknown domain: nothing to do
 	}
 	if err != nil {
 		return err

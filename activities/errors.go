@@ -9,8 +9,8 @@ import (
 	"dateline/internal/publishing/delivery"
 )
 
-// ErrNotDue is the type of the error by which an activity that was dispatched
-// too early goes back to Temporal.
+// ErrNotDue is the error type with which an activity that was dispatched too early
+// returns to Temporal.
 const ErrNotDue = "not_due"
 
 // temporalError is the only place where errors of delivery become Temporal's. An

@@ -13,17 +13,17 @@ type SeriesStore interface {
 	ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 }
 
-// SeriesMaterializer makes the posts of a series.
+// SeriesMaterializer creates the posts of a series.
 type SeriesMaterializer interface {
 	Materialize(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
-// PostSignaler starts a post's workflow, or tells the running one to read its post.
+// PostSignaler starts a post's workflow, or signals the running one to read its post.
 type PostSignaler interface {
 	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
-// Series makes posts of what recurs.
+// Series creates the posts of recurring series.
 type Series struct {
 	Store     SeriesStore
 	Scheduler SeriesMaterializer
@@ -31,10 +31,10 @@ type Series struct {
 	Log       *slog.Logger
 }
 
-// seriesBatch is how many series are listed at once.
+// seriesBatch is the number of series that are listed at once.
 const seriesBatch = 100
 
-// MaterializeResult says what a run did.
+// MaterializeResult describes a run.
 type MaterializeResult struct {
 	Series  int
 	Changed int // posts created, updated or withdrawn

@@ -33,8 +33,8 @@ type Announcer interface {
 	Announce()
 }
 
-// Tokens keeps accounts connected: it finds tokens that are to be renewed, and
-// tells in time of those that cannot be.
+// Tokens keeps accounts connected: it finds tokens that are due for renewal, and warns
+// in time about those that cannot be renewed.
 type Tokens struct {
 	Store    TokenStore
 	Accounts Renewer
@@ -45,7 +45,7 @@ type Tokens struct {
 
 const maxRefreshes = 500
 
-// MaintainAccountsResult says what a look at all accounts did.
+// MaintainAccountsResult describes a check of all accounts.
 type MaintainAccountsResult struct {
 	Started int // renewals
 	Warned  int // of access that ends
@@ -76,14 +76,14 @@ func (t *Tokens) MaintainAccounts(ctx context.Context) (MaintainAccountsResult, 
 	return result, nil
 }
 
-// RenewalStep is how a renewal stands.
+// RenewalStep is the state of a renewal.
 type RenewalStep struct {
 	Outcome account.Outcome
-	Wait    time.Duration // until the next try; 0: nothing is left to do
+	Wait    time.Duration // until the next attempt; 0: nothing left to do
 }
 
-// RenewToken renews an account's token if its time has come. What networks say
-// stays in the account's row.
+// RenewToken renews an account's token if it is due. Network responses stay in the
+// account's row.
 func (t *Tokens) RenewToken(ctx context.Context, id uuid.UUID) (RenewalStep, error) {
 	r, wait, err := t.Accounts.RenewDue(ctx, id)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 	}
 	for _, secret := range []string{s.Token, "scoop", "4711"} {
 		if strings.Contains(s.log.String(), secret) {
-			t.Errorf("the log holds %q:\n%s", secret, s.log)
+			t.Errorf("the log contains %q:\n%s", secret, s.log)
 		}
 	}
 }

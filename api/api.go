@@ -80,7 +80,7 @@ type EventStore interface {
 type SeriesStore interface {
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
-	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
+	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesException, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 }
 
@@ -111,7 +111,7 @@ type PostReviewer interface {
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 }
 
-// DeadLetterHandler retries, discards and resolves what was not published.
+// DeadLetterHandler retries, discards and resolves dead letters.
 type DeadLetterHandler interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
@@ -219,6 +219,7 @@ type Meter interface {
 // Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
+	Build      string // version, commit and date of the program
 	Store      Store
 	Scheduler  Scheduler
 	Workflows  Workflows
@@ -291,6 +292,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.HEAD(address, s.showPage)
 	}
 	s.loginRoutes(r)
+	s.sharedRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

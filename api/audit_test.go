@@ -87,7 +87,7 @@ func TestAudit_RecordsActorAndAction(t *testing.T) {
 	log = strings.ReplaceAll(log, "@desk@"+strings.TrimPrefix(s.Fake.URL(), "http://"), "the account's handle")
 	for _, secret := range []string{there.Token, *token.Secret, w.Secret, "private", "127.0.0.1", "Hello"} {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log holds %q:\n%s", secret, log)
+			t.Errorf("the log contains %q:\n%s", secret, log)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 				t.Errorf("discarded: %+v", got)
 			}
 			if n := s.temporal.signals(p.ID); n != 2 {
-				t.Errorf("Temporal was told %d times", n)
+				t.Errorf("Temporal got %d signals", n)
 			}
 		})
 	}

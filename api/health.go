@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 
 const checkTimeout = 3 * time.Second
 
-// Live responds if the process runs.
+// Live responds with the version if the process runs.
 func (s *Server) Live(context.Context, spec.LiveRequestObject) (spec.LiveResponseObject, error) {
-	return spec.Live200TextResponse("ok"), nil
+	return spec.Live200TextResponse(strings.TrimSpace("ok " + s.Build)), nil
 }
 
 // Ready reports whether the engines respond and workers poll. Checks run concurrently.

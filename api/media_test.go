@@ -199,7 +199,7 @@ func TestListMedia_FiltersAndSearches(t *testing.T) {
 		"kind=video": {c}, "kind=image": {b}, "kind=image&q=cat": nil, "q=b%C3%A3i+bie%CC%82%CC%89n": {b},
 	} {
 		if got, _ := list(query); !slices.Equal(got, want) {
-			t.Errorf("%s finds %q, want %q", query, got, want)
+			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 	}
 	first, next := list("limit=1")

@@ -16,6 +16,7 @@ type request struct {
 	args          []any // values of the path's parameters, in order
 	query         string
 	queryRequired bool // also of a list without filters
+	queryNames    bool // the query names something of the workspace
 	body          any
 	contentType   string // of a body that is not JSON
 	ifMatch       string
@@ -68,6 +69,11 @@ func reachable() map[string]reach {
 	}
 	onSite := func(query string, body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
+	}
+	onPlausible := func(query string) func(*things) request {
+		return func(x *things) request {
+			return request{query: "site_id=" + x.site().ID.String() + query, queryNames: true}
+		}
 	}
 	onFile := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
@@ -421,13 +427,42 @@ func reachable() map[string]reach {
 		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"siteReport":       viewers(workspace.ViewsRead, onSite("from=2026-11-01&to=2026-11-07", nil)),
-		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"engagement":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"readingNow":       viewers(workspace.ViewsRead, onSite("", nil)),
-		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),
-		"trending":         viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
+		"listSharedLinks":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSharedLink": editors(workspace.ViewsWrite, onSite("", object{"name": "Board"})),
+		"deleteSharedLink": editors(workspace.ViewsWrite, func(x *things) request {
+			l := x.sharedLink()
+			return request{args: []any{l.SiteID, l.ID}}
+		}),
+		"listSubscriptions":  editors(workspace.ViewsRead, onSite("", nil)),
+		"createSubscription": editors(workspace.ViewsWrite, onSite("", object{"kind": "weekly", "email": "editor@news.example"})),
+		"deleteSubscription": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"resendEmail": editors(workspace.ViewsWrite, func(x *things) request {
+			s := x.subscription()
+			return request{args: []any{s.SiteID, s.ID}}
+		}),
+		"getAlertRule":        viewers(workspace.ViewsRead, onSite("", nil)),
+		"setAlertRule":        editors(workspace.ViewsWrite, onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
+		"listSiteAlerts":      viewers(workspace.ViewsRead, onSite("", nil)),
+		"plausibleRealtime":   viewers(workspace.ViewsRead, onPlausible("")),
+		"plausibleAggregate":  viewers(workspace.ViewsRead, onPlausible("&period=7d&compare=previous_period")),
+		"plausibleTimeseries": viewers(workspace.ViewsRead, onPlausible("&period=6mo")),
+		"plausibleBreakdown":  viewers(workspace.ViewsRead, onPlausible("&property=event:page")),
+		"plausibleQuery": viewers(workspace.ViewsRead, func(x *things) request {
+			return request{body: object{"site_id": x.site().ID, "metrics": []string{"visits"}, "date_range": "7d"}}
+		}),
+		"sendPlausibleEvent": everybody(func(x *things) request {
+			return request{body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey}}
+		}),
+		"pageDimensions": viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"engagement":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"readingNow":     viewers(workspace.ViewsRead, onSite("", nil)),
+		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
+		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),

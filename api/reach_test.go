@@ -131,7 +131,11 @@ func (g *stage) checkOtherWorkspace(op operation, r reach, c caller, named bool)
 	case op.method != http.MethodGet:
 		return // changes only the caller's own workspace
 	}
-	if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
+	if theirs.queryNames && c.Role.AtLeast(r.least) {
+		if a := g.reach(op, theirs, c.token); a.StatusCode != http.StatusNotFound {
+			g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, a.Status, a.body)
+		}
+	} else if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
 		var unfiltered request
 		if theirs.queryRequired {
 			unfiltered.query = theirs.query

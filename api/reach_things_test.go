@@ -10,11 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/flush"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/webpage"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
@@ -61,6 +64,26 @@ func (x *things) group() uuid.UUID {
 			AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{{Weekday: 1, Time: "07:30"}}})
 		x.s.Must(err)
 		return g.ID
+	})
+}
+
+// subscription gives a recipient whose last email is dead.
+func (x *things) subscription() subscription.Subscription {
+	return thing(x, subscription.Subscription{ID: someID(), SiteID: someID()}, func() subscription.Subscription {
+		ctx := context.Background()
+		s, err := subscriptions(x.s.Store).Create(ctx, x.s.Owner, x.site().ID, subscription.Weekly, "a@news.example", webpage.English)
+		x.s.Must(err)
+		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email}))
+		x.s.Exec("update emails set status = 'dead'")
+		return s
+	})
+}
+
+func (x *things) sharedLink() sharedlink.Link {
+	return thing(x, sharedlink.Link{ID: someID(), SiteID: someID()}, func() sharedlink.Link {
+		l, _, err := sharedLinks(x.s.Store).Create(context.Background(), x.s.Owner, x.site().ID, sharedlink.Draft{Name: "Board"})
+		x.s.Must(err)
+		return l
 	})
 }
 

@@ -66,7 +66,7 @@ func (s *Server) RotateSiteSecret(ctx context.Context, r spec.RotateSiteSecretRe
 	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
 }
 
-// or gives what was sent, or a default.
+// or returns the given value, or else a default.
 func or[T any](sent *T, otherwise T) T {
 	if sent == nil {
 		return otherwise

@@ -17,10 +17,10 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// plainIntegers writes numbers such as 725.0 and 7.25e2 as 725: to JSON Schema
-// they are integers (draft 2020-12 validation, section 6.1.1), to Go's decoder
-// they are not. From 2^53 on they stay as they are, because a float64 cannot tell
-// neighbors apart there. raw must be valid JSON.
+// plainIntegers writes numbers such as 725.0 and 7.25e2 as 725: JSON Schema treats them
+// as integers (draft 2020-12 validation, section 6.1.1), Go's decoder does not. Numbers
+// from 2^53 on are left unchanged, because a float64 cannot represent all integers
+// there. raw must be valid JSON.
 func plainIntegers(raw []byte) []byte {
 	var out []byte
 	done := 0
@@ -48,7 +48,7 @@ func plainIntegers(raw []byte) []byte {
 	return append(out, raw[done:]...)
 }
 
-// stringEnd is the index behind a JSON string that begins at i.
+// stringEnd returns the index after a JSON string that begins at i.
 func stringEnd(raw []byte, i int) int {
 	for i++; i < len(raw) && raw[i] != '"'; i++ {
 		if raw[i] == '\\' {
@@ -140,7 +140,7 @@ func withNUL(path string, value any) (fields []string) {
 	return fields
 }
 
-// refuseUnstorable answers what the database would fail on.
+// refuseUnstorable refuses values that the database cannot store.
 func refuseUnstorable(c *gin.Context, raw []byte) bool {
 	problems := unstorable(c, raw)
 	if len(problems) == 0 {

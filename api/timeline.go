@@ -14,7 +14,7 @@ import (
 // inMilliseconds is RFC 3339 as the timeline shows it.
 const inMilliseconds = "2006-01-02T15:04:05.000Z07:00"
 
-// PostTimeline tells a post's story.
+// PostTimeline reads a post's timeline.
 func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObject) (spec.PostTimelineResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {

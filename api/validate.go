@@ -21,7 +21,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// validator holds requests against openapi.yaml before a handler sees them.
+// validator validates requests against openapi.yaml before a handler runs.
 type validator struct {
 	doc       *openapi3.T
 	maxBody   int64
@@ -33,8 +33,8 @@ var pathParameter = regexp.MustCompile(`:(\w+)`)
 // describedPath writes a route as openapi.yaml does.
 func describedPath(route string) string { return pathParameter.ReplaceAllString(route, "{$1}") }
 
-// operation finds what openapi.yaml says of a matched route; nil when it is
-// not described there.
+// operation returns the operation of a matched route in openapi.yaml, or nil if it has
+// none.
 func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.PathItem, string) {
 	path := describedPath(c.FullPath())
 	item := v.doc.Paths.Value(path)
@@ -44,8 +44,8 @@ func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.Pa
 	return item.GetOperation(c.Request.Method), item, path
 }
 
-// wantsSession says of an operation that it is about the session of the browser
-// that asks.
+// wantsSession reports whether an operation is about the session of the requesting
+// browser.
 func (v *validator) wantsSession(c *gin.Context) bool {
 	op, _, _ := v.operation(c)
 	if op.Security == nil || len(*op.Security) != 1 {
@@ -55,8 +55,8 @@ func (v *validator) wantsSession(c *gin.Context) bool {
 	return wanted
 }
 
-// limit refuses bodies that are larger than any request needs, also those that
-// do not say how long they are.
+// limit refuses bodies that are larger than any request needs, also those without a
+// declared length.
 func (v *validator) limit() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		limit := v.maxBody
@@ -78,7 +78,7 @@ func isUpload(c *gin.Context) bool {
 	return c.Request.Method == http.MethodPost && (c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import")
 }
 
-// isBulk says of a request that its handler reads the body row by row.
+// isBulk reports whether the handler of a request reads the body row by row.
 func isBulk(c *gin.Context) bool {
 	return c.Request.Method == http.MethodPost && c.FullPath() == bulkRoute
 }
@@ -109,8 +109,8 @@ func (v *validator) validate() gin.HandlerFunc {
 		for _, p := range c.Params {
 			params[p.Key] = p.Value
 		}
-		// Who asks is found out elsewhere (access.go). For that the library would hold
-		// the body, a whole video, in memory.
+		// Authentication takes place elsewhere (access.go). The library would hold the
+		// body in memory for it, which may be a whole video.
 		open := *op
 		open.Security = &openapi3.SecurityRequirements{}
 		err := openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
@@ -119,7 +119,7 @@ func (v *validator) validate() gin.HandlerFunc {
 			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true},
 		})
 		if err == nil {
-			if op.OperationID != "previewPost" { // stores nothing, and lists what is wrong with a post itself
+			if op.OperationID != "previewPost" { // stores nothing, and lists problems itself
 				refuseUnstorable(c, raw)
 			}
 			return
@@ -128,9 +128,9 @@ func (v *validator) validate() gin.HandlerFunc {
 	}
 }
 
-// readBody reads a body within its limit, so that one that is too large is
-// told from one that is broken. Decoders stop behind the first document and
-// replace what is no UTF-8; neither may pass for what somebody meant to send.
+// readBody reads a body within its limit and distinguishes one that is too large from a
+// malformed one. Decoders ignore everything after the first document and replace
+// invalid UTF-8; both are refused, because they are not what the client meant to send.
 func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 	wanted := op.RequestBody != nil
 	raw, err := io.ReadAll(c.Request.Body)
@@ -148,7 +148,7 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "This request must not have a body."}})
 		return nil, false
 	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
-		// Left out, whatever the headers say of it.
+		// Ignored, whatever the headers say about it.
 	case unsupported(c, op):
 		writeUnsupported(c, op)
 		return nil, false
@@ -181,7 +181,7 @@ func writeUnsupported(c *gin.Context, op *openapi3.Operation) {
 		[]apperr.FieldError{{Field: "Content-Type", Code: "unsupported", Message: "Must be " + accepted + "."}})
 }
 
-// flatten lists what is wrong, a field each.
+// flatten lists the problems, one per field.
 func flatten(err error) []apperr.FieldError {
 	var many openapi3.MultiError
 	var request *openapi3filter.RequestError
@@ -213,9 +213,9 @@ func parameterReason(e *openapi3filter.RequestError) string {
 	return e.Error()
 }
 
-// What the validator says of an object begins with where it is, and names the
-// properties that are missing or unknown. Schemas that refer to others are
-// checked by another one of its parts, which words that differently.
+// The validator's message about an object begins with its location and names the
+// missing or unknown properties. Schemas with references are checked by another part of
+// the library with other messages.
 var (
 	location = regexp.MustCompile(`^[Aa]t '[^']*': `)
 	quoted   = regexp.MustCompile(`'([^']*)'|^[Pp]roperty "([^"]*)" is `)
@@ -276,8 +276,8 @@ func sentence(s string) string {
 
 var parameter = regexp.MustCompile(`parameter ([^\s:,]+)`)
 
-// refuseParameter names the parameter that the generated code could not read:
-// the validator lets every text pass for an id.
+// refuseParameter names the parameter that the generated code could not parse: the
+// validator accepts any text as an id.
 func refuseParameter(c *gin.Context, err error, _ int) {
 	field := "parameters"
 	if m := parameter.FindStringSubmatch(err.Error()); m != nil {

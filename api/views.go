@@ -14,7 +14,9 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/apperr"
 )
 
@@ -40,20 +42,24 @@ type Views struct {
 	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Reports Reports
-	Ingest  http.Handler // serves the routes below ingest.Prefix
+	Reports          Reports
+	SharedLinks      *sharedlink.Service
+	SharedPages      *sharedlink.Pages
+	Subscriptions    *subscription.Service
+	UnsubscribePages *subscription.Pages
+	Ingest           http.Handler // ingest.Handler
 
 	trending rankingCache
 }
 
-// serveIngest serves the routes below ingest.Prefix before the middleware of
-// other requests.
+// serveIngest serves the routes of ingest.Handler before the middleware of other
+// requests.
 func (s *Server) serveIngest(rest http.Handler, room *admission) http.Handler {
 	if s.Views == nil {
 		return rest
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, ingest.Prefix) {
+		if !ingest.Serves(r.URL.Path) {
 			rest.ServeHTTP(w, r)
 			return
 		}

@@ -67,7 +67,7 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 		}
 	}
 	if e := next(t, events); e.kind != post.EventStatus {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
 	// Several activities find out at once that a token is invalid.
 	var all sync.WaitGroup
@@ -77,11 +77,11 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	all.Wait()
 	s.Bus.Announce()
 	if e := next(t, events); e.kind != post.EventNeedsReconnect || s.read(e).AccountID != harbour.ID || s.read(e).PostID != uuid.Nil {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+old.ID.String(), nil), 200)
 	if e := next(t, events); e.kind != post.EventCanceled || s.read(e).PostID != old.ID {
-		t.Errorf("then comes %+v", e)
+		t.Errorf("got %+v", e)
 	}
 }
 

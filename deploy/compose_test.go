@@ -1,6 +1,6 @@
-// Package deploy checks what this directory and docker-compose.yml ship. The
-// checks need no container engine: they read the files, and run the one script
-// that runs outside containers.
+// Package deploy checks the files in this directory and docker-compose.yml. The checks
+// need no container engine: they read the files, and run the one script that runs
+// outside containers.
 package deploy
 
 import (
@@ -45,7 +45,7 @@ type service struct {
 	} `yaml:"depends_on"`
 }
 
-// job says whether the service runs once; every other one runs for good.
+// job reports whether the service runs once; all others run permanently.
 func (s service) job() bool { return s.Restart == "no" }
 
 func readFile(t *testing.T, name string) string {
@@ -72,8 +72,8 @@ func readCompose(t *testing.T) composeFile {
 	return file
 }
 
-// merge adds what an included file has, as Compose does: its paths begin where
-// it lies, and what both have must be the same
+// merge adds an included file like Compose: its paths are relative to it, and
+// definitions in both files must be equal
 // (https://github.com/compose-spec/compose-spec/blob/main/14-include.md).
 func (f *composeFile) merge(t *testing.T, name string) {
 	t.Helper()
@@ -83,7 +83,7 @@ func (f *composeFile) merge(t *testing.T, name string) {
 	}
 	for n, s := range more.Services {
 		if _, twice := f.Services[n]; twice {
-			t.Errorf("%s: the service %s is there twice", name, n)
+			t.Errorf("%s: the service %s is defined twice", name, n)
 		}
 		for i, mount := range s.Volumes {
 			if strings.HasPrefix(mount, ".") {
@@ -95,7 +95,7 @@ func (f *composeFile) merge(t *testing.T, name string) {
 	}
 	for n, network := range more.Networks {
 		if was, twice := f.Networks[n]; twice && was != network {
-			t.Errorf("%s: the network %s is another one", name, n)
+			t.Errorf("%s: the network %s is defined differently", name, n)
 		}
 		f.Networks[n] = network
 	}
@@ -104,7 +104,8 @@ func (f *composeFile) merge(t *testing.T, name string) {
 	}
 }
 
-// parseEnv reads NAME=value lines; a later line for a name wins, as in Compose.
+// parseEnv reads NAME=value lines; a later line for a name overrides earlier ones, as
+// in Compose.
 func parseEnv(content string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(content) {
@@ -116,8 +117,8 @@ func parseEnv(content string) map[string]string {
 	return values
 }
 
-// reference matches ${NAME...}, and also $${NAME}, which Compose passes on as it
-// is; a match of the latter begins with two dollar signs.
+// reference matches ${NAME...}, and also $${NAME}, which Compose passes on unchanged; a
+// match of the latter begins with two dollar signs.
 var reference = regexp.MustCompile(`\$?\$\{([A-Za-z0-9_]+)([^}]*)\}`)
 
 // scalars returns every key and value of the document, without its comments.
@@ -193,7 +194,7 @@ func TestPortsAreLocal(t *testing.T) {
 		}
 	}
 	if published == 0 {
-		t.Error("nothing is published: the checked field is not where the ports are")
+		t.Error("no published port found: the checked field is wrong")
 	}
 }
 
@@ -272,7 +273,8 @@ func TestReferencesExist(t *testing.T) {
 	}
 }
 
-// TestStoresAreIsolated keeps the stores off the internet and off the host.
+// TestStoresAreIsolated checks that the stores have no access to the internet and
+// publish no port.
 func TestStoresAreIsolated(t *testing.T) {
 	file := readCompose(t)
 	if !file.Networks["stores"].Internal {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// secret matches what the script makes up: 24 random bytes in hexadecimal.
+// secret matches the script's secrets: 24 random bytes in hexadecimal.
 var secret = regexp.MustCompile(`^[0-9a-f]{48}$`)
 
 // makeEnv runs the script on dir and returns what it wrote there.

@@ -23,14 +23,14 @@ type ruleFile struct {
 	}
 }
 
-// Prometheus's own tool checks the rules and runs their tests.
+// Prometheus' own tool checks the rules and runs their tests.
 func TestPrometheusRules(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("promtool is missing; it comes with the package prometheus")
 		}
-		t.Skip("promtool is not installed (it comes with the package prometheus): the alerts are not tried")
+		t.Skip("promtool is not installed (it comes with the package prometheus)")
 	}
 	if out, err := exec.Command(promtool, "check", "config", "--syntax-only", "prometheus/prometheus.yml").CombinedOutput(); err != nil {
 		t.Errorf("promtool check config: %v\n%s", err, out)
@@ -47,7 +47,7 @@ func TestPrometheusRules(t *testing.T) {
 	}
 }
 
-// Every alert says what to do, is fired by a test, and asks for what is measured.
+// Every alert has a runbook and a test, and queries declared metrics.
 func TestAlerts(t *testing.T) {
 	var measured []string
 	for _, i := range telemetry.Instruments() {
@@ -77,7 +77,7 @@ func TestAlerts(t *testing.T) {
 				for _, name := range regexp.MustCompile(`dateline_\w+`).FindAllString(r.Expr, -1) {
 					name = regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
 					if !slices.Contains(measured, name) {
-						t.Errorf("%s asks for %s, which nobody measures", r.Alert, name)
+						t.Errorf("%s queries %s, which is not declared", r.Alert, name)
 					}
 				}
 			}

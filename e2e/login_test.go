@@ -35,7 +35,7 @@ func TestLogin_FirstOwnerWithALink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "login")
+	cmd := exec.Command(path, "login-link")
 	cmd.Env = d.env
 	var said, wrong bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &wrong
@@ -43,10 +43,10 @@ func TestLogin_FirstOwnerWithALink(t *testing.T) {
 		t.Fatalf("%v: %s", err, wrong.String())
 	}
 	if status := useLink(t, d, strings.TrimSpace(said.String())); status != http.StatusOK {
-		t.Errorf("the link of `dateline login`, %q: %d", said.String(), status)
+		t.Errorf("the link of `dateline login-link`, %q: %d", said.String(), status)
 	}
 	d.stop()
-	cmd = exec.Command(path, "login")
+	cmd = exec.Command(path, "login-link")
 	cmd.Env = d.env
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "no `dateline up` runs") {
 		t.Errorf("after the stop: %v %s", err, out)

@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// requiredIndexes are the indexes of the visibility table that the Web UI, schedules and Dateline's own search attributes
-// are looked up by. The schema has 58, one for every column that anybody might filter on, and each is updated with
-// every workflow that starts or ends: a quarter of what a short workflow costs. A query on another column still works;
-// it reads the rows of its namespace.
+// requiredIndexes are the indexes of the visibility table that the Web UI, schedules
+// and Dateline's own search attributes use. The schema has 58, one for every column,
+// and each is updated with every workflow that starts or ends: a quarter of the cost of
+// a short workflow. A query on another column still works; it reads the rows of its
+// namespace.
 func requiredIndexes() []string {
 	return []string{
 		"default_idx", "by_execution_time", "by_workflow_id", "by_workflow_type", "by_status", "by_parent_workflow_id",
@@ -22,7 +23,8 @@ func requiredIndexes() []string {
 
 // dropRareIndexes removes all others, also from a file of an older build.
 func dropRareIndexes(ctx context.Context, tx *sql.Tx) error {
-	// Those that SQLite makes for a constraint have no statement of their own, and cannot be dropped.
+	// Indexes that SQLite creates for a constraint have no statement of their own and
+	// cannot be dropped.
 	rows, err := tx.QueryContext(ctx, "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL")
 	if err != nil {
 		return fmt.Errorf("list the indexes: %w", err)

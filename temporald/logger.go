@@ -42,8 +42,9 @@ func (l serverLogger) Panic(msg string, tags ...tag.Tag) {
 	panic(msg) //nolint:forbidigo // what the server expects
 }
 
-// Fatal ends the process: a service that cannot start (a port lost in a race, say) would otherwise leave a server behind
-// that looks alive and is not. The supervisor restarts it.
+// Fatal ends the process: a service that cannot start (because of a lost race for a
+// port, for example) would otherwise leave a server that looks alive and is not. The
+// supervisor restarts it.
 func (l serverLogger) Fatal(msg string, tags ...tag.Tag) {
 	l.log(slog.LevelError, msg, tags)
 	os.Exit(1)

@@ -17,20 +17,22 @@ import (
 	"go.temporal.io/server/common/headers"
 )
 
-// stopLimit bounds a clean stop. What is not stopped by then is abandoned: every change was already committed to the database.
+// stopLimit limits the duration of a clean stop. Work that is not finished by then is
+// abandoned: every change was already committed to the database.
 const stopLimit = 8 * time.Second
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, cancel) // A second signal ends the process at once.
+	context.AfterFunc(ctx, cancel) // A second signal ends the process immediately.
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "temporald:", err)
 		os.Exit(1)
 	}
 }
 
-// relaxCollector lets the heap grow to four times what lives in it before it is collected: nearly all that the server
-// allocates is gone at the end of a request, and the default collects a live heap of some 50 MB many times a second.
+// relaxCollector lets the heap grow to four times the live heap before a collection:
+// nearly all allocations are garbage at the end of a request, and the default collects
+// a live heap of some 50 MB many times a second.
 func relaxCollector() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300)
@@ -78,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 	if err := register(ctx, opts); err != nil {
 		if ctx.Err() != nil {
-			return nil // Told to stop before it was ready.
+			return nil // Stopped before it was ready.
 		}
 		return err
 	}

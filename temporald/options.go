@@ -143,7 +143,7 @@ func (o *options) complete() error {
 		o.uiPort = min(o.port+1000, 65535)
 	}
 	for name, ip := range map[string]*string{"--ip": &o.ip, "--ui-ip": &o.uiIP} {
-		if *ip == "localhost" { // start-dev's default; the server wants an IP.
+		if *ip == "localhost" { // start-dev's default; the server requires an IP.
 			*ip = "127.0.0.1"
 		}
 		if net.ParseIP(*ip) == nil {

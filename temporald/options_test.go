@@ -18,9 +18,11 @@ func TestParseOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.frontend() != "127.0.0.1:7233" || o.ui() != "127.0.0.1:8233" || o.metricsPort != 0 || o.shards != 4 ||
-			o.retention != 72*time.Hour || o.retentionGiven || o.logLevel != slog.LevelWarn || o.headless {
-			t.Errorf("defaults are %+v", o)
+		if o.frontend() != "127.0.0.1:7233" || o.ui() != "127.0.0.1:8233" || o.metricsPort != 0 || o.headless {
+			t.Errorf("got the addresses %s and %s, metrics port %d, headless %t", o.frontend(), o.ui(), o.metricsPort, o.headless)
+		}
+		if o.shards != 4 || o.retention != 72*time.Hour || o.retentionGiven || o.logLevel != slog.LevelWarn {
+			t.Errorf("got %d shards, retention %s (given: %t), log level %s", o.shards, o.retention, o.retentionGiven, o.logLevel)
 		}
 		if !slices.Equal(o.namespaces, []string{"default"}) || !filepath.IsAbs(o.dbFilename) {
 			t.Errorf("defaults are %+v", o)
@@ -33,8 +35,11 @@ func TestParseOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.frontend() != "127.0.0.1:7000" || o.ui() != "127.0.0.1:8000" || o.uiIP != "0.0.0.0" || !o.headless || o.logLevel != logNever {
-			t.Errorf("got %+v", o)
+		if o.frontend() != "127.0.0.1:7000" || o.ui() != "127.0.0.1:8000" || o.uiIP != "0.0.0.0" {
+			t.Errorf("got the addresses %s, %s and %s", o.frontend(), o.ui(), o.uiIP)
+		}
+		if !o.headless || o.logLevel != logNever {
+			t.Errorf("got headless %t, log level %s", o.headless, o.logLevel)
 		}
 		if !slices.Equal(o.namespaces, []string{"default", "desk"}) {
 			t.Errorf("namespaces %v", o.namespaces)

@@ -24,12 +24,13 @@ func checkPorts(o options) error {
 		if err != nil {
 			return fmt.Errorf("cannot listen on %s %d (stop what uses that port, or choose another): %w", u.option, u.port, err)
 		}
-		defer func() { _ = listener.Close() }() // At the end, so that one port given twice is found.
+		defer func() { _ = listener.Close() }() // Closed at the end, so that a port that is given twice is detected.
 	}
 	return nil
 }
 
-// freePorts asks the system for n loopback ports. All are held until the last is known, so they differ.
+// freePorts returns n free loopback ports. All are held until the last one is known, so
+// they differ.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {

@@ -25,7 +25,8 @@ import (
 // because both schemas have a table named schema_version.
 const visibilitySuffix = "_visibility"
 
-// lockID is the advisory lock that a temporald holds on its database. Two servers would fight over its shards.
+// lockID is the advisory lock that a temporald holds on its database. Two servers would
+// compete for its shards.
 const lockID = 0x74656d706f72616c // "temporal"
 
 // postgresDatabase is one of the two databases of a Temporal server on Postgres.
@@ -33,7 +34,7 @@ type postgresDatabase struct {
 	name, schema, version string
 }
 
-// postgresDatabases gives the databases for executions and for visibility.
+// postgresDatabases returns the databases for executions and for visibility.
 func postgresDatabases(u *url.URL) [2]postgresDatabase {
 	name := strings.TrimPrefix(u.Path, "/")
 	return [2]postgresDatabase{
@@ -95,7 +96,8 @@ func openPostgres(u *url.URL, database string) (*sql.DB, error) {
 	return sql.Open("pgx", at.String())
 }
 
-// createDatabase does nothing when the database exists; then its owner needs no right to create any.
+// createDatabase does nothing if the database exists; then its owner needs no right to
+// create databases.
 func createDatabase(ctx context.Context, u *url.URL, name string) error {
 	db, err := openPostgres(u, name)
 	if err != nil {
@@ -146,7 +148,8 @@ func migratePostgres(u *url.URL, d postgresDatabase) error {
 	}
 	defer func() { _ = admin.Close() }()
 	db := schemaDB{AdminDB: admin, name: d.name}
-	// Setting up an empty database changes nothing where it was interrupted after its last step.
+	// If the setup of an empty database was interrupted after its last step, this
+	// changes nothing.
 	if _, err := db.ReadSchemaVersion(); err != nil {
 		setup := &schematool.SetupConfig{InitialVersion: "0.0"}
 		if err := schematool.NewSetupSchemaTask(db, setup, log.NewNoopLogger()).Run(); err != nil {
@@ -157,7 +160,7 @@ func migratePostgres(u *url.URL, d postgresDatabase) error {
 	return schematool.NewUpdateSchemaTask(db, update, log.NewNoopLogger()).Run()
 }
 
-// schemaDB is a database as the schema tool wants it.
+// schemaDB adapts a database to the schema tool.
 type schemaDB struct {
 	sqlplugin.AdminDB
 	name string

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// runEnv makes the test binary behave as temporald. A real process per start, because only that can be killed, and because
-// the server's SQLite plugin keeps its connection for as long as the process lives.
+// runEnv makes the test binary behave as temporald. Each start is a real process,
+// because only a process can be killed, and because the server's SQLite plugin keeps
+// its connection for the life of the process.
 const runEnv = "TEMPORALD_TEST_RUN"
 
 func TestMain(m *testing.M) {
@@ -69,7 +70,7 @@ func start(t *testing.T, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // Does nothing to one that was waited for.
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // Has no effect on a process that has ended.
 
 	line := make(chan string, 1)
 	go func() {
@@ -89,7 +90,7 @@ func start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// stop asks for a clean stop and wants exit code 0 within the promised time.
+// stop requests a clean stop and expects exit code 0 within the promised time.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	began := time.Now()
@@ -115,7 +116,7 @@ func (p *process) kill(t *testing.T) {
 	}
 }
 
-// portArgs names free ports for the frontend and the Web UI.
+// portArgs returns free ports for the frontend and the Web UI.
 func portArgs(t *testing.T) []string {
 	t.Helper()
 	ports, err := freePorts(2)

@@ -57,7 +57,8 @@ func waitServing(ctx context.Context, client healthpb.HealthClient) error {
 	}
 }
 
-// updateRetention acts only on an explicit --retention, so that a value an operator set later is not undone by a restart.
+// updateRetention applies only an explicit --retention, so that a restart does not undo
+// a value that an operator set later.
 func updateRetention(ctx context.Context, client workflowservice.WorkflowServiceClient, namespace string, o options) error {
 	if !o.retentionGiven {
 		return nil

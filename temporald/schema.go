@@ -18,15 +18,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// upgradeDir holds the numbered schema changes among the server's embedded assets. They cover the executions tables only;
-// Temporal ships none for the visibility tables of SQLite.
+// upgradeDir contains the numbered schema changes among the server's embedded assets.
+// They cover the executions tables only; Temporal provides none for the visibility
+// tables of SQLite.
 const upgradeDir = "sqlite/v3/temporal"
 
-// prepareSchema makes the file ready for this server: it sets up a new file, upgrades an older one, and refuses what it
-// cannot bring to the server's schema. All in one transaction, so a kill in the middle leaves the file as it was.
+// prepareSchema prepares the file for this server: it sets up a new file, upgrades an
+// older one, and refuses a file that it cannot upgrade. All in one transaction, so a
+// crash leaves the file unchanged.
 //
-// Neither the server nor its CLI records which schema a SQLite file has. So the version is kept in SQLite's user_version
-// (minor number of sqliteschema.Version), and what the file really holds is compared with what the server needs.
+// Neither the server nor its CLI records the schema version of a SQLite file. So the
+// version is stored in SQLite's user_version (minor number of sqliteschema.Version),
+// and the file's schema is compared with the server's.
 func prepareSchema(ctx context.Context, path string) error {
 	// Created here so that only the owner can read it: SQLite gives its log files the same mode.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -46,7 +49,7 @@ func prepareSchema(ctx context.Context, path string) error {
 	if err != nil {
 		return explain(path, err)
 	}
-	defer func() { _ = tx.Rollback() }() // Does nothing after a commit.
+	defer func() { _ = tx.Rollback() }() // No effect after a commit.
 	if err := migrate(ctx, tx); err != nil {
 		return explain(path, err)
 	}

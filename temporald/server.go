@@ -121,7 +121,7 @@ func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 func sqlConfig(path string) *config.SQL {
 	return &config.SQL{
 		PluginName:   sqlite.PluginName,
-		DatabaseName: sqliteURI(path)[len("file:"):], // The plugin puts "file:" before it.
+		DatabaseName: sqliteURI(path)[len("file:"):], // The plugin prepends "file:".
 		ConnectAttributes: map[string]string{
 			"mode":         "rw",
 			"busy_timeout": "5000",
@@ -132,7 +132,7 @@ func sqlConfig(path string) *config.SQL {
 			// from the log to the file every 64 MB and not, as by default, every 4,
 			// and are found in 128 MB of memory and not in 2.
 			"wal_autocheckpoint": "16384",   // pages of 4 KiB
-			"cache_size":         "-131072", // KiB, which SQLite wants negative
+			"cache_size":         "-131072", // KiB, which SQLite expects as a negative number
 		},
 	}
 }
@@ -161,7 +161,8 @@ func dynamicConfig() dynamicconfig.Client {
 		// More partitions only help when they are spread over several hosts, and they cost order and forwarding.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
-		// SQLite is the limit. Turning work away earlier would only make thousands of posts of one second later.
+		// SQLite is the bottleneck. Rejecting work earlier would only delay thousands
+		// of posts of one second.
 		dynamicconfig.FrontendRPS.Key():                                         20000,
 		dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key():                  20000,
 		dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key():        200,

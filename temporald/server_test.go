@@ -56,13 +56,14 @@ func dial(t *testing.T, address string) client.Client {
 	return c
 }
 
-// TestSurvivesKill starts a workflow, kills the server while the timer runs, and wants everything back on the next start.
+// TestSurvivesKill starts a workflow, kills the server while the timer runs, and
+// expects everything back after the next start.
 func TestSurvivesKill(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 	defer cancel()
 	status := temporal.NewSearchAttributeKeyKeyword("PostStatus")
 	publishAt := temporal.NewSearchAttributeKeyTime("PublishAt")
-	// A path with characters that mean something in a URI.
+	// A path with characters that are special in a URI.
 	args := append(portArgs(t), "--db-filename", filepath.Join(t.TempDir(), "a b?c#%.db"), "--namespace", "desk",
 		"--search-attribute", "PostStatus=Keyword")
 
@@ -81,16 +82,17 @@ func TestSurvivesKill(t *testing.T) {
 	waitTimer(ctx, t, c, run)
 	first.kill(t)
 
-	// The second start brings one more search attribute, another retention, and the first search attribute once more.
+	// The second start adds a search attribute, changes the retention, and repeats the
+	// first search attribute.
 	second := start(t, append(args, "--search-attribute", "PublishAt=datetime", "--retention", "48h")...)
-	c = dial(t, second.address) // A fresh connection: the old one may still be backing off.
+	c = dial(t, second.address) // A new connection: the old one may still be backing off.
 	wantNamespace(ctx, t, c, defaultNamespace, 48*time.Hour, "PostStatus", "PublishAt")
 	wantNamespace(ctx, t, c, "desk", 48*time.Hour, "PostStatus", "PublishAt")
 	var greeting string
 	if err := c.GetWorkflow(ctx, "post/1", run.GetRunID()).Get(ctx, &greeting); err != nil || greeting != "awake" {
-		t.Fatalf("after the restart the workflow gave %q, %v", greeting, err)
+		t.Fatalf("after the restart: got %q, %v", greeting, err)
 	}
-	// The new attribute is usable at once.
+	// The new attribute is usable immediately.
 	run, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: "post/2", TaskQueue: testQueue,
 		TypedSearchAttributes: temporal.NewSearchAttributes(publishAt.ValueSet(time.Unix(2e9, 0)), status.ValueSet("scheduled")),
@@ -105,7 +107,7 @@ func TestSurvivesKill(t *testing.T) {
 	wantListed(ctx, t, c, `PublishAt > "2030-01-01T00:00:00Z"`, "post/2")
 	second.stop(t)
 
-	// The third start is the second one again, without --retention: it changes nothing.
+	// The third start repeats the second one without --retention: it changes nothing.
 	third := start(t, append(args, "--search-attribute", "PublishAt=datetime")...)
 	c = dial(t, third.address)
 	wantNamespace(ctx, t, c, defaultNamespace, 48*time.Hour, "PostStatus", "PublishAt")
@@ -127,7 +129,7 @@ func TestSurvivesKill(t *testing.T) {
 	})
 }
 
-// wantRefused runs temporald and wants a failure that says why.
+// wantRefused runs temporald and expects a failure with a reason.
 func wantRefused(t *testing.T, reason string, args ...string) {
 	t.Helper()
 	output, err := command(args...).CombinedOutput()
@@ -136,7 +138,7 @@ func wantRefused(t *testing.T, reason string, args ...string) {
 	}
 }
 
-// wantNamespace checks retention and the custom search attributes, all and only those.
+// wantNamespace checks the retention and exactly the custom search attributes.
 func wantNamespace(ctx context.Context, t *testing.T, c client.Client, name string, retention time.Duration, attributes ...string) {
 	t.Helper()
 	described, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: name})
@@ -180,7 +182,7 @@ func wantHTML(t *testing.T, url string) {
 	}
 }
 
-// wantListed asks visibility, which follows a moment later.
+// wantListed queries visibility, which is updated a moment later.
 func wantListed(ctx context.Context, t *testing.T, c client.Client, query string, ids ...string) {
 	t.Helper()
 	var got []string

@@ -11,8 +11,9 @@ import (
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
 )
 
-// startUI serves the Web UI in the background and returns when it listens. Its port was checked by checkPorts: the UI
-// server offers no way to return a listening error, it ends the process.
+// startUI serves the Web UI in the background and returns when it listens. checkPorts
+// has checked its port: the UI server cannot return a listening error, it ends the
+// process.
 func startUI(o options) (*uiserver.Server, error) {
 	host := o.uiIP
 	if strings.Contains(host, ":") {

@@ -9,14 +9,14 @@ import (
 //go:embed connect.html
 var connect string
 
-// Connection is the page for somebody who comes back from a network and is not in
-// the dashboard: it says how it went, or lets them choose accounts.
+// Connection is the page for a user who returns from a network outside of the
+// dashboard: it shows the result, or offers accounts to choose.
 type Connection struct {
 	Look      webpage.Preferences
 	Title     string
 	Message   string
 	Problem   string // with the choice that was sent
-	Choice    string // id of a choice to make; empty: there is none
+	Choice    string // id of a choice to make; "" if there is none
 	Key       string // proves the right to make it
 	Accounts  []Candidate
 	Dashboard bool // there is one to go to

@@ -1,5 +1,5 @@
-// Package web is what a browser gets: the dashboard, which Vite builds into dist,
-// and the pages of accounts that are being connected.
+// Package web serves the dashboard, which Vite builds into dist, and the pages for
+// connecting accounts.
 package web
 
 import (
@@ -12,25 +12,25 @@ import (
 	"strings"
 )
 
-// dist holds distless.html, and the folder dist where `make web` has built the
-// dashboard. The pattern matches without that folder too, so that the program
-// can always be built.
+// dist contains distless.html, and the folder dist if `make web` has built the
+// dashboard. The pattern matches without that folder too, so that the program can
+// always be built.
 //
 //go:embed all:dist*
 var dist embed.FS
 
-// Page is the dashboard. Without one in the binary it is a page that says how to
-// get it, and where everything else is.
+// Page is the dashboard. If the binary contains none, it is a page that explains how to
+// build it and lists the other pages.
 type Page struct {
 	Base       string // path that all of this is published under, without a slash at its end
 	TemporalUI string
 	Sandbox    string
 	Bucket     string // origin that files are sent to directly; empty: none
 
-	Files fs.FS // the dashboard; nil: what is in the binary
+	Files fs.FS // the dashboard; nil: the embedded one
 }
 
-// Built says whether there is a dashboard.
+// Built reports whether there is a dashboard.
 func (p Page) Built() bool {
 	_, err := fs.Stat(p.files(), "index.html")
 	return err == nil
@@ -44,7 +44,7 @@ func (p Page) files() fs.FS {
 	return files
 }
 
-// ServeHTTP answers at /, below /app/ and below /assets/.
+// ServeHTTP serves /, /app/ and /assets/.
 func (p Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	files := p.files()
 	index, err := fs.ReadFile(files, "index.html")
@@ -66,8 +66,8 @@ func (p Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show fills a page in. Its styles may come from here and from those elements
-// alone that carry a nonce of this one answer.
+// show renders a page. Styles may come from this origin, and from elements with the
+// nonce of this response only.
 func (p Page) show(w http.ResponseWriter, text string) {
 	page, err := template.New("page").Parse(text)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p Page) show(w http.ResponseWriter, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	// Forms of the dashboard say where they come from, see internal/identity/login.
+	// Forms of the dashboard send their origin, see internal/identity/login.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", strings.Join([]string{"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
 		"img-src 'self' data:", "media-src 'self'", "font-src 'self'", strings.TrimSpace("connect-src 'self' " + p.Bucket), "base-uri 'none'",
@@ -86,7 +86,7 @@ func (p Page) show(w http.ResponseWriter, text string) {
 	_ = page.Execute(w, struct{ Base, Nonce, TemporalUI, Sandbox string }{p.Base, nonce, p.TemporalUI, p.Sandbox}) // the reader may be gone
 }
 
-// serveAsset gives a file whose name changes with its content. The build leaves
+// serveAsset serves a file whose name changes with its content. The build adds
 // compressed copies beside the files.
 func (p Page) serveAsset(w http.ResponseWriter, r *http.Request, files fs.FS, name string) {
 	h := w.Header()
@@ -108,7 +108,7 @@ func (p Page) serveAsset(w http.ResponseWriter, r *http.Request, files fs.FS, na
 	http.ServeFileFS(w, r, files, name) //nolint:gosec // in what is built in, and nowhere else
 }
 
-// contentType does not ask the machine, whose own table may say anything.
+// contentType does not use the host's MIME table, which may contain anything.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".js":

@@ -13,9 +13,9 @@ import (
 	"dateline/workflows"
 )
 
-// schedules are the workflows that run by the clock. A run that is still going
-// makes the next one skip; runs missed by more than a minute are not made up
-// for, because the next one does the same.
+// schedules are the scheduled workflows. A run that is still in progress makes the next
+// one skip; runs missed by more than a minute are not made up for, because the next one
+// does the same.
 func schedules() []client.ScheduleOptions {
 	return []client.ScheduleOptions{{
 		ID:            workflows.ReconcileSchedule,
@@ -27,7 +27,7 @@ func schedules() []client.ScheduleOptions {
 			Workflow:  workflows.ReconcilePostsWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
-		// The first run looks at once: posts may have waited for Temporal.
+		// The first run starts immediately: posts may have waited for Temporal.
 		TriggerImmediately: true,
 	}, {
 		ID:            workflows.MaterializeSchedule,
@@ -76,7 +76,7 @@ func viewSchedules() []client.ScheduleOptions {
 			Workflow:  workflows.FlushViewsWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
-		// Redis may have come back empty: what readers see is filled in at once.
+		// Redis may have restarted empty: the readers' counts are seeded immediately.
 		TriggerImmediately: true,
 	}, {
 		ID:            workflows.MaintainViewsSchedule,
@@ -89,6 +89,16 @@ func viewSchedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,
+	}, {
+		ID:            workflows.SendReportsSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.SendReportsSchedule,
+			Workflow:  workflows.SendReportsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
 	}}
 }
 

@@ -21,7 +21,7 @@ import (
 	"dateline/workflows"
 )
 
-// Activities are what the worker can do, assembled by the caller.
+// Activities are the worker's activities, assembled by the caller.
 type Activities struct {
 	Publishing *activities.Publishing
 	Webhooks   *activities.Webhooks
@@ -29,9 +29,10 @@ type Activities struct {
 	Library    *activities.Library
 	Archive    *activities.Archive
 	Tokens     *activities.Tokens
-	Views      *activities.Views  // nil: readers are not counted
-	Crawler    *CrawlActivities   // nil: the crawler is switched off
-	Search     *activities.Search // nil: there are no articles
+	Views      *activities.Views   // nil: readers are not counted
+	Reports    *activities.Reports // set together with Views
+	Crawler    *CrawlActivities    // nil: the crawler is switched off
+	Search     *activities.Search  // nil: without articles
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -39,7 +40,7 @@ type Dispatcher interface {
 	Run(ctx context.Context)
 }
 
-// Notices tell what happened to posts, see delivery.InFlight.Follow.
+// Notices reports changes of posts, see delivery.InFlight.Follow.
 type Notices interface {
 	ListenPosts(ctx context.Context) <-chan []uuid.UUID
 }
@@ -50,7 +51,7 @@ type Store interface {
 	delivery.ChangeStore
 }
 
-// Deps are what a worker needs besides its activities.
+// Deps are the worker's dependencies besides its activities.
 type Deps struct {
 	Dispatcher Dispatcher
 	Store      Store
@@ -66,28 +67,28 @@ type Worker struct {
 	webhooks worker.Worker
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
-	search   worker.Worker // nil: there are no articles
+	search   worker.Worker // nil: without articles
 	running  *delivery.InFlight
 	deps     Deps
 	registry *registry
 	log      *slog.Logger
 }
 
-// stopTimeout is how long a stop waits for calls that are under way.
+// stopTimeout is how long a stop waits for calls in flight.
 const stopTimeout = 20 * time.Second
 
-// maxArmedPosts bounds the posts that wait armed in memory at once.
+// maxArmedPosts is the maximum number of posts that wait armed in memory.
 const maxArmedPosts = 10_000
 
-// maxDeliveries bounds the attempts of webhooks at once, most of which
-// wait for an answer.
+// maxDeliveries is the maximum number of concurrent webhook attempts, most of which
+// wait for a response.
 const maxDeliveries = 500
 
-// stickyTimeout is how long a workflow's step waits for the worker that has the
-// workflow in memory. A dead worker delays a step by as much.
+// stickyTimeout is how long a workflow task waits for the worker that has the workflow
+// in its cache. A dead worker delays a task by as much.
 const stickyTimeout = 15 * time.Second
 
-// New prepares a worker, of whose publishing it wants to know; Run begins to poll.
+// New prepares a worker that follows notifications about its posts; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
 	identity := newIdentity()
 	inFlight := a.Publishing.Publisher.InFlight()
@@ -97,8 +98,8 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		MaxConcurrentLocalActivityExecutionSize: 200,
 		// The publisher plans its heartbeats itself.
 		MaxHeartbeatThrottleInterval: time.Second,
-		// Under load a step may wait for longer than the usual 5 s; taking it away
-		// from the worker that knows the workflow then adds to the load.
+		// Under load a task may wait longer than the default of 5 s; dispatching it to
+		// a worker without the workflow in its cache then adds to the load.
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            stopTimeout,
 		WorkflowTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
@@ -120,6 +121,8 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 		posts.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
+		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
+		posts.RegisterActivityWithOptions(a.Reports, activity.RegisterOptions{})
 	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: maxDeliveries,
@@ -138,8 +141,8 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	return w
 }
 
-// Run works until ctx ends, then lets calls that are under way finish. It
-// waits for Temporal to come up.
+// Run works until ctx ends, then waits for calls in flight. It waits for Temporal to
+// become available.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.connect(ctx); err != nil {
 		return err
@@ -181,8 +184,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// ensureAllSchedules has the schedules in place in the end: Temporal may go away again
-// just after it came, which must not end a worker that has posts to bring out.
+// ensureAllSchedules retries until all schedules exist: Temporal may become unavailable
+// again, which must not end a worker that has posts to publish.
 func (w *Worker) ensureAllSchedules(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := ensureSchedules(ctx, w.client)
@@ -204,7 +207,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 	}
 }
 
-// stop lets all queues finish at the same time.
+// stop stops all queues concurrently.
 func (w *Worker) stop() {
 	var all sync.WaitGroup
 	all.Go(w.posts.Stop)
@@ -218,7 +221,7 @@ func (w *Worker) stop() {
 	all.Wait()
 }
 
-// connect waits for Temporal to answer.
+// connect waits for Temporal to respond.
 func (w *Worker) connect(ctx context.Context) error {
 	for isLogged := false; ; {
 		_, err := w.client.CheckHealth(ctx, &client.CheckHealthRequest{})

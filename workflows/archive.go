@@ -19,9 +19,8 @@ type ExportWorkspaceInput struct {
 	ExportID uuid.UUID
 }
 
-// ExportWorkspace writes everything that a workspace owns into the object store,
-// and deletes it there when its time is over. Canceling it while the archive
-// waits to be fetched deletes the archive at once.
+// ExportWorkspace writes a workspace's data to the object store, and deletes it when it
+// expires. Canceling it while the archive is available deletes the archive immediately.
 func ExportWorkspace(ctx workflow.Context, in ExportWorkspaceInput) (out activities.ArchiveResult, err error) {
 	var a *activities.Archive
 	export := activities.ArchiveInput(in)

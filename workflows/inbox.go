@@ -12,11 +12,11 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// inbox collects the signals that a Post workflow gets while it does something else.
+// inbox collects the signals that a Post workflow receives while it is busy.
 type inbox struct {
 	outer         workflow.Context
 	isCancelTaken bool // the cancellation of outer was turned into a command
-	isIdle        bool // nothing is to be published: a cancellation does not concern the post
+	isIdle        bool // nothing to publish: a cancellation does not concern the post
 	wake          workflow.Channel
 	channels      []workflow.ReceiveChannel
 	names         []string
@@ -33,7 +33,7 @@ func newInbox(outer, work workflow.Context) *inbox {
 		b.names = append(b.names, name)
 		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
 	}
-	// A closed channel makes every select return at once, so selectors receive a
+	// A closed channel makes every select return immediately, so selectors receive a
 	// single value that follows from it.
 	workflow.Go(work, func(ctx workflow.Context) {
 		outer.Done().Receive(ctx, nil)

@@ -48,8 +48,8 @@ func publishOptions(ctx workflow.Context, summary string) workflow.Context {
 // everything else.
 const publishHeartbeatTimeout = 10 * time.Minute
 
-// prepareOptions are for what is better done ahead of a post's time. Publishing
-// does what is not done by then.
+// prepareOptions are for work that is better done ahead of a post's time. Publishing
+// does the rest.
 func prepareOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 20 * time.Minute,
@@ -60,8 +60,8 @@ func prepareOptions(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
-// deliveryOptions are for one attempt at a webhook's delivery. A failing endpoint
-// is not an error here; errors come from the database and are temporary.
+// deliveryOptions are for one attempt at a webhook's delivery. A failing endpoint is
+// not an error here; errors come from the database and are temporary.
 func deliveryOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,

@@ -11,7 +11,7 @@ import (
 const changePark = "park"
 
 // park ends the workflow if nothing is left to do, or waits with the post's dead
-// letters for a decision. done is false if there is something to do again.
+// letters for a decision. done is false if there is more to do.
 func (r *postRun) park() (done bool, err error) {
 	if !r.inbox.isEmpty() {
 		return false, nil

@@ -43,14 +43,14 @@ type postRun struct {
 	state     StateResult
 	backoff   retryBackoff
 	isCurrent bool // the view is up to date
-	// notBefore is when the running activities are dispatched; zero: at once.
+	// notBefore is when the running activities are dispatched; zero: immediately.
 	notBefore   time.Time
 	preparation *preparation // of the targets; nil: not started
 }
 
 func (r *postRun) run() error {
 	for {
-		// Signals first: one that came with the timer counts as before it.
+		// Signals first: one that arrived with the timer counts as before it.
 		if err := r.applyCommands(); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (r *postRun) openTargets() []delivery.TargetView {
 	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool { return !t.Status.IsOpen() })
 }
 
-// wait sleeps until the time given. due is false when a signal came first.
+// wait sleeps until the given time. due is false if a signal arrived first.
 func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	left := until.Sub(workflow.Now(r.ctx))
 	if left <= 0 {
@@ -198,8 +198,8 @@ func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) er
 		if err := r.applyCommands(); err != nil {
 			return err
 		}
-		// An activity that waits at Temporal ends at once, and the next one tries
-		// again. One that has claimed its target finishes: cancellation does not
+		// An activity that waits at Temporal ends immediately, and the next attempt
+		// follows. One that has claimed its target finishes: cancellation does not
 		// reach it.
 		if r.inbox.isWoken && !isWoken {
 			isWoken = true
@@ -230,7 +230,7 @@ func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) er
 }
 
 // wasCanceled reports whether an activity ended because the workflow canceled it:
-// at once, or when it was about to wait at Temporal.
+// immediately, or when it was about to wait at Temporal.
 func wasCanceled(err error) bool {
 	var failure *temporal.ApplicationError
 	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotDue

@@ -81,7 +81,7 @@ func TestPost_Canceled(t *testing.T) {
 	r.wantEnd(post.Canceled)
 	r.wantSent()
 	if r.room.calls != 0 {
-		t.Errorf("publishing was tried %d times", r.room.calls)
+		t.Errorf("got %d attempts to publish", r.room.calls)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestPost_SignalWithTheTimer(t *testing.T) {
 			r.wantEnd(row.end)
 			r.wantSent(row.sent...)
 			if r.room.calls != len(row.sent) {
-				t.Errorf("publishing was tried %d times", r.room.calls)
+				t.Errorf("got %d attempts to publish", r.room.calls)
 			}
 		})
 	}

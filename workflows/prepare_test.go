@@ -208,6 +208,6 @@ func TestPrepare_EditDuringAHungUpload(t *testing.T) {
 	r.wantSent(later.Add(-2 * time.Second))
 	r.wantPrepared(2, later.Add(-10*time.Minute))
 	if r.room.calls != 1 {
-		t.Errorf("publishing was tried %d times", r.room.calls)
+		t.Errorf("got %d attempts to publish", r.room.calls)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"dateline/internal/notify/email"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -249,6 +250,17 @@ func TestRecord(t *testing.T) {
 			keep(t, c, name, run)
 		})
 	}
+	t.Run("send_reports", func(t *testing.T) {
+		t.Parallel()
+		m := &mailroom{}
+		run := start(t, c, m, "send_reports", workflows.SendReportsWorkflow)
+		var got workflows.SendReportsResult
+		// The alerts fail, which holds back no emails.
+		if err := run.Get(t.Context(), &got); err == nil || m.sent != 1 {
+			t.Fatalf("got %v and %d runs of the outbox, want an error and 1", err, m.sent)
+		}
+		keep(t, c, "send_reports", run)
+	})
 	t.Run("export_workspace", func(t *testing.T) {
 		t.Parallel()
 		v := &vault{keep: time.Second, now: time.Now}
@@ -280,6 +292,20 @@ func TestRecord(t *testing.T) {
 	})
 }
 
+// mailroom has the activities of SendReports.
+type mailroom struct{ sent int }
+
+func (m *mailroom) CheckAlerts(context.Context) (int, error) {
+	return 0, temporal.NewNonRetryableApplicationError("the database is down", "down", nil)
+}
+
+func (m *mailroom) EnqueueReports(context.Context) (int, error) { return 2, nil }
+
+func (m *mailroom) SendEmails(context.Context) (email.SendResult, error) {
+	m.sent++
+	return email.SendResult{Sent: 2}, nil
+}
+
 // start runs a worker for one workflow: every scenario has a task queue and a newsroom
 // of its own.
 func start(t *testing.T, c client.Client, room any, id, name string, args ...any) client.WorkflowRun {
@@ -302,6 +328,7 @@ func start(t *testing.T, c client.Client, room any, id, name string, args ...any
 func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})

@@ -257,6 +257,30 @@ func (e DomainFetchErrorState) Valid() bool {
 	}
 }
 
+// Defines values for EmailStateStatus.
+const (
+	EmailStateStatusDead    EmailStateStatus = "dead"
+	EmailStateStatusPending EmailStateStatus = "pending"
+	EmailStateStatusSending EmailStateStatus = "sending"
+	EmailStateStatusSent    EmailStateStatus = "sent"
+)
+
+// Valid indicates whether the value is a known member of the EmailStateStatus enum.
+func (e EmailStateStatus) Valid() bool {
+	switch e {
+	case EmailStateStatusDead:
+		return true
+	case EmailStateStatusPending:
+		return true
+	case EmailStateStatusSending:
+		return true
+	case EmailStateStatusSent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportStatus.
 const (
 	ExportStatusDone    ExportStatus = "done"
@@ -1082,6 +1106,24 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
+// Defines values for SiteAlertKind.
+const (
+	Drop  SiteAlertKind = "drop"
+	Spike SiteAlertKind = "spike"
+)
+
+// Valid indicates whether the value is a known member of the SiteAlertKind enum.
+func (e SiteAlertKind) Valid() bool {
+	switch e {
+	case Drop:
+		return true
+	case Spike:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SiteReportGrain.
 const (
 	SiteReportGrainDays   SiteReportGrain = "days"
@@ -1118,6 +1160,45 @@ func (e SnippetKind) Valid() bool {
 	case SnippetKindTemplate:
 		return true
 	case SnippetKindText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionKind.
+const (
+	SubscriptionKindAlerts  SubscriptionKind = "alerts"
+	SubscriptionKindMonthly SubscriptionKind = "monthly"
+	SubscriptionKindWeekly  SubscriptionKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionKind enum.
+func (e SubscriptionKind) Valid() bool {
+	switch e {
+	case SubscriptionKindAlerts:
+		return true
+	case SubscriptionKindMonthly:
+		return true
+	case SubscriptionKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubscriptionLanguage.
+const (
+	SubscriptionLanguageEn SubscriptionLanguage = "en"
+	SubscriptionLanguageVi SubscriptionLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionLanguage enum.
+func (e SubscriptionLanguage) Valid() bool {
+	switch e {
+	case SubscriptionLanguageEn:
+		return true
+	case SubscriptionLanguageVi:
 		return true
 	default:
 		return false
@@ -1331,6 +1412,8 @@ const (
 	PostRejected              WebhookType = "post.rejected"
 	PostSubmitted             WebhookType = "post.submitted"
 	PostUncertain             WebhookType = "post.uncertain"
+	SiteDrop                  WebhookType = "site.drop"
+	SiteSpike                 WebhookType = "site.spike"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1361,6 +1444,10 @@ func (e WebhookType) Valid() bool {
 	case PostSubmitted:
 		return true
 	case PostUncertain:
+		return true
+	case SiteDrop:
+		return true
+	case SiteSpike:
 		return true
 	default:
 		return false
@@ -1634,6 +1721,45 @@ func (e SiteReportParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for CreateSubscriptionJSONBodyKind.
+const (
+	CreateSubscriptionJSONBodyKindAlerts  CreateSubscriptionJSONBodyKind = "alerts"
+	CreateSubscriptionJSONBodyKindMonthly CreateSubscriptionJSONBodyKind = "monthly"
+	CreateSubscriptionJSONBodyKindWeekly  CreateSubscriptionJSONBodyKind = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyKind enum.
+func (e CreateSubscriptionJSONBodyKind) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyKindAlerts:
+		return true
+	case CreateSubscriptionJSONBodyKindMonthly:
+		return true
+	case CreateSubscriptionJSONBodyKindWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateSubscriptionJSONBodyLanguage.
+const (
+	CreateSubscriptionJSONBodyLanguageEn CreateSubscriptionJSONBodyLanguage = "en"
+	CreateSubscriptionJSONBodyLanguageVi CreateSubscriptionJSONBodyLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the CreateSubscriptionJSONBodyLanguage enum.
+func (e CreateSubscriptionJSONBodyLanguage) Valid() bool {
+	switch e {
+	case CreateSubscriptionJSONBodyLanguageEn:
+		return true
+	case CreateSubscriptionJSONBodyLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TrendingParamsWindow.
 const (
 	TrendingParamsWindowDay  TrendingParamsWindow = "day"
@@ -1810,6 +1936,19 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// AlertRule defines model for AlertRule.
+type AlertRule struct {
+	// DropShare A drop has at most this share of the usual views.
+	DropShare float64 `json:"drop_share"`
+	Enabled   bool    `json:"enabled"`
+
+	// MinViews Fewer views are never a spike, and fewer usual views never a drop.
+	MinViews int64 `json:"min_views"`
+
+	// SpikeFactor A spike has at least so many times the usual views.
+	SpikeFactor float64 `json:"spike_factor"`
 }
 
 // Approval Absent if the post was never submitted.
@@ -2457,6 +2596,19 @@ type DraftTime struct {
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
+
+// EmailState defines model for EmailState.
+type EmailState struct {
+	CreatedAt time.Time  `json:"created_at"`
+	Error     *string    `json:"error,omitempty"`
+	SentAt    *time.Time `json:"sent_at,omitempty"`
+
+	// Status `dead`: it was not sent, or may have been; see error.
+	Status EmailStateStatus `json:"status"`
+}
+
+// EmailStateStatus `dead`: it was not sent, or may have been; see error.
+type EmailStateStatus string
 
 // Engagement defines model for Engagement.
 type Engagement struct {
@@ -3532,6 +3684,50 @@ type PathMatches struct {
 	Variant string   `json:"variant"`
 }
 
+// PlausibleQuery defines model for PlausibleQuery.
+type PlausibleQuery struct {
+	// DateRange A name such as 7d, or two dates.
+	DateRange  interface{}    `json:"date_range"`
+	Dimensions *[]string      `json:"dimensions,omitempty"`
+	Filters    *[]interface{} `json:"filters,omitempty"`
+	Include    *struct {
+		Imports    *bool `json:"imports,omitempty"`
+		TimeLabels *bool `json:"time_labels,omitempty"`
+		TotalRows  *bool `json:"total_rows,omitempty"`
+	} `json:"include,omitempty"`
+	Metrics    []string    `json:"metrics"`
+	OrderBy    *[][]string `json:"order_by,omitempty"`
+	Pagination *struct {
+		Limit  *int `json:"limit,omitempty"`
+		Offset *int `json:"offset,omitempty"`
+	} `json:"pagination,omitempty"`
+	SiteId string `json:"site_id"`
+}
+
+// PlausibleResult defines model for PlausibleResult.
+type PlausibleResult struct {
+	Meta map[string]interface{} `json:"meta"`
+
+	// Query The query as it was understood.
+	Query   map[string]interface{} `json:"query"`
+	Results []struct {
+		Dimensions []string  `json:"dimensions"`
+		Metrics    []float64 `json:"metrics"`
+	} `json:"results"`
+}
+
+// PlausibleRows defines model for PlausibleRows.
+type PlausibleRows struct {
+	Results []map[string]interface{} `json:"results"`
+}
+
+// PlausibleValue defines model for PlausibleValue.
+type PlausibleValue struct {
+	// Change In percent; of bounce_rate in percentage points.
+	Change *float64 `json:"change,omitempty"`
+	Value  float64  `json:"value"`
+}
+
 // Post defines model for Post.
 type Post struct {
 	// Approval Absent if the post was never submitted.
@@ -4420,6 +4616,20 @@ type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
 }
 
+// SharedLink defines model for SharedLink.
+type SharedLink struct {
+	CreatedAt    time.Time          `json:"created_at"`
+	EmbedOrigins []string           `json:"embed_origins"`
+	ExpiresAt    *time.Time         `json:"expires_at,omitempty"`
+	Filter       *string            `json:"filter,omitempty"`
+	HasPassword  bool               `json:"has_password"`
+	Id           openapi_types.UUID `json:"id"`
+	Name         string             `json:"name"`
+
+	// Url Only in the response to its creation.
+	Url *string `json:"url,omitempty"`
+}
+
 // SimilarArticle defines model for SimilarArticle.
 type SimilarArticle struct {
 	Article ArticleSummary `json:"article"`
@@ -4459,6 +4669,23 @@ type Site struct {
 	// WriteKey Public.
 	WriteKey string `json:"write_key"`
 }
+
+// SiteAlert defines model for SiteAlert.
+type SiteAlert struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Hour When the hour began.
+	Hour time.Time          `json:"hour"`
+	Id   openapi_types.UUID `json:"id"`
+	Kind SiteAlertKind      `json:"kind"`
+
+	// Usual The median of the same hour of the previous four weeks.
+	Usual int64 `json:"usual"`
+	Views int64 `json:"views"`
+}
+
+// SiteAlertKind defines model for SiteAlert.Kind.
+type SiteAlertKind string
 
 // SiteList defines model for SiteList.
 type SiteList struct {
@@ -4538,6 +4765,22 @@ type SnippetEdit struct {
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
 type SnippetKind string
+
+// Subscription defines model for Subscription.
+type Subscription struct {
+	CreatedAt time.Time            `json:"created_at"`
+	Email     string               `json:"email"`
+	Id        openapi_types.UUID   `json:"id"`
+	Kind      SubscriptionKind     `json:"kind"`
+	Language  SubscriptionLanguage `json:"language"`
+	LastEmail *EmailState          `json:"last_email,omitempty"`
+}
+
+// SubscriptionKind defines model for Subscription.Kind.
+type SubscriptionKind string
+
+// SubscriptionLanguage defines model for Subscription.Language.
+type SubscriptionLanguage string
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
@@ -5105,7 +5348,10 @@ type WebhookPayload struct {
 		// Field The field that is no longer found.
 		Field  *string `json:"field,omitempty"`
 		Handle *string `json:"handle,omitempty"`
-		LateMs *int64  `json:"late_ms,omitempty"`
+
+		// Hour When the hour with an unusual number of views began.
+		Hour   *time.Time `json:"hour,omitempty"`
+		LateMs *int64     `json:"late_ms,omitempty"`
 
 		// LearnError Why no better selectors were learned.
 		LearnError *string `json:"learn_error,omitempty"`
@@ -5123,13 +5369,22 @@ type WebhookPayload struct {
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
 		SentAt        *time.Time          `json:"sent_at,omitempty"`
-		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
+
+		// SiteId Of `site.spike` and `site.drop`.
+		SiteId   *openapi_types.UUID `json:"site_id,omitempty"`
+		TargetId *openapi_types.UUID `json:"target_id,omitempty"`
 
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
 
+		// Usual Usual views: the median of the same hour of the previous four weeks.
+		Usual *int64 `json:"usual,omitempty"`
+
 		// Version The active version of the selectors. 0: none.
 		Version *int `json:"version,omitempty"`
+
+		// Views Views of this hour.
+		Views *int64 `json:"views,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -5292,6 +5547,21 @@ type Page = string
 // Pages defines model for Pages.
 type Pages = []string
 
+// PlausibleDate defines model for PlausibleDate.
+type PlausibleDate = string
+
+// PlausibleFilters defines model for PlausibleFilters.
+type PlausibleFilters = string
+
+// PlausibleMetrics defines model for PlausibleMetrics.
+type PlausibleMetrics = string
+
+// PlausiblePeriod defines model for PlausiblePeriod.
+type PlausiblePeriod = string
+
+// PlausibleSite defines model for PlausibleSite.
+type PlausibleSite = string
+
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
@@ -5306,6 +5576,9 @@ type SeriesID = openapi_types.UUID
 
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
+
+// SubscriptionID defines model for SubscriptionID.
+type SubscriptionID = openapi_types.UUID
 
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
@@ -5973,6 +6246,104 @@ type SiteReportParamsCompare string
 // SiteReportParamsFormat defines parameters for SiteReport.
 type SiteReportParamsFormat string
 
+// CreateSharedLinkJSONBody defines parameters for CreateSharedLink.
+type CreateSharedLinkJSONBody struct {
+	// EmbedOrigins Origins whose pages may embed the report, such as https://news.example.
+	EmbedOrigins *[]string  `json:"embed_origins,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+
+	// Filter A fixed filter of the report.
+	Filter *string `json:"filter,omitempty"`
+	Name   string  `json:"name"`
+
+	// Password Not for embedded reports.
+	Password *string `json:"password,omitempty"`
+}
+
+// CreateSubscriptionJSONBody defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBody struct {
+	Email    string                              `json:"email"`
+	Kind     CreateSubscriptionJSONBodyKind      `json:"kind"`
+	Language *CreateSubscriptionJSONBodyLanguage `json:"language,omitempty"`
+}
+
+// CreateSubscriptionJSONBodyKind defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyKind string
+
+// CreateSubscriptionJSONBodyLanguage defines parameters for CreateSubscription.
+type CreateSubscriptionJSONBodyLanguage string
+
+// PlausibleAggregateParams defines parameters for PlausibleAggregate.
+type PlausibleAggregateParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Compare `previous_period` adds the change in percent.
+	Compare *string `form:"compare,omitempty" json:"compare,omitempty"`
+}
+
+// PlausibleBreakdownParams defines parameters for PlausibleBreakdown.
+type PlausibleBreakdownParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Property Such as event:page or visit:source.
+	Property string `form:"property" json:"property"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+	Limit   *int              `form:"limit,omitempty" json:"limit,omitempty"`
+	Page    *int              `form:"page,omitempty" json:"page,omitempty"`
+}
+
+// PlausibleRealtimeParams defines parameters for PlausibleRealtime.
+type PlausibleRealtimeParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+}
+
+// PlausibleTimeseriesParams defines parameters for PlausibleTimeseries.
+type PlausibleTimeseriesParams struct {
+	// SiteId One of the site's domains, its write key or its id.
+	SiteId PlausibleSite `form:"site_id" json:"site_id"`
+
+	// Period day, 7d, 30d, month, 6mo, 12mo or custom. Default: 30d.
+	Period *PlausiblePeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// Date The last day; two days with the period custom.
+	Date *PlausibleDate `form:"date,omitempty" json:"date,omitempty"`
+
+	// Metrics Comma-separated. Default: visitors.
+	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
+
+	// Filters One property and value, such as visit:country==VN.
+	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Interval date or month.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -6174,6 +6545,15 @@ type CreateSiteJSONRequestBody = NewSite
 // UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
 type UpdateSiteJSONRequestBody = SiteUpdate
 
+// SetAlertRuleJSONRequestBody defines body for SetAlertRule for application/json ContentType.
+type SetAlertRuleJSONRequestBody = AlertRule
+
+// CreateSharedLinkJSONRequestBody defines body for CreateSharedLink for application/json ContentType.
+type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
+
+// CreateSubscriptionJSONRequestBody defines body for CreateSubscription for application/json ContentType.
+type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
+
 // CreateSnippetJSONRequestBody defines body for CreateSnippet for application/json ContentType.
 type CreateSnippetJSONRequestBody = NewSnippet
 
@@ -6197,6 +6577,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = NewWorkspace
+
+// PlausibleQueryJSONRequestBody defines body for PlausibleQuery for application/json ContentType.
+type PlausibleQueryJSONRequestBody = PlausibleQuery
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -6626,6 +7009,15 @@ type ServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(c *gin.Context, id SiteID)
+	// GetAlertRule Returns when the views of an hour are unusual.
+	// (GET /api/v1/sites/{id}/alert-rule)
+	GetAlertRule(c *gin.Context, id SiteID)
+	// SetAlertRule Changes when the views of an hour are unusual.
+	// (PUT /api/v1/sites/{id}/alert-rule)
+	SetAlertRule(c *gin.Context, id SiteID)
+	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+	// (GET /api/v1/sites/{id}/alerts)
+	ListSiteAlerts(c *gin.Context, id SiteID)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
@@ -6656,6 +7048,27 @@ type ServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
+	// ListSharedLinks Lists the shared links of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/shared-links)
+	ListSharedLinks(c *gin.Context, id SiteID)
+	// CreateSharedLink Creates a link that shows the site's report to people without a login.
+	// (POST /api/v1/sites/{id}/shared-links)
+	CreateSharedLink(c *gin.Context, id SiteID)
+	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+	// (DELETE /api/v1/sites/{id}/shared-links/{link})
+	DeleteSharedLink(c *gin.Context, id SiteID, link openapi_types.UUID)
+	// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+	// (GET /api/v1/sites/{id}/subscriptions)
+	ListSubscriptions(c *gin.Context, id SiteID)
+	// CreateSubscription Adds a recipient of reports or alerts.
+	// (POST /api/v1/sites/{id}/subscriptions)
+	CreateSubscription(c *gin.Context, id SiteID)
+	// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+	// (DELETE /api/v1/sites/{id}/subscriptions/{subscription})
+	DeleteSubscription(c *gin.Context, id SiteID, subscription SubscriptionID)
+	// ResendEmail Sends the last email of a recipient again if it is dead.
+	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
+	ResendEmail(c *gin.Context, id SiteID, subscription SubscriptionID)
 	// ListSnippets Lists snippets, sets of hashtags and templates.
 	// (GET /api/v1/snippets)
 	ListSnippets(c *gin.Context)
@@ -6668,6 +7081,18 @@ type ServerInterface interface {
 	// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
 	// (PATCH /api/v1/snippets/{id})
 	UpdateSnippet(c *gin.Context, id LabelID)
+	// PlausibleAggregate Plausible's Stats API v1: returns totals.
+	// (GET /api/v1/stats/aggregate)
+	PlausibleAggregate(c *gin.Context, params PlausibleAggregateParams)
+	// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+	// (GET /api/v1/stats/breakdown)
+	PlausibleBreakdown(c *gin.Context, params PlausibleBreakdownParams)
+	// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+	// (GET /api/v1/stats/realtime/visitors)
+	PlausibleRealtime(c *gin.Context, params PlausibleRealtimeParams)
+	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+	// (GET /api/v1/stats/timeseries)
+	PlausibleTimeseries(c *gin.Context, params PlausibleTimeseriesParams)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
@@ -6749,6 +7174,9 @@ type ServerInterface interface {
 	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(c *gin.Context, params CreateWorkspaceParams)
+	// PlausibleQuery Plausible's Stats API v2: answers a query.
+	// (POST /api/v2/query)
+	PlausibleQuery(c *gin.Context)
 	// Live Liveness check.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -11413,6 +11841,81 @@ func (siw *ServerInterfaceWrapper) UpdateSite(c *gin.Context) {
 	siw.Handler.UpdateSite(c, id)
 }
 
+// GetAlertRule operation middleware
+func (siw *ServerInterfaceWrapper) GetAlertRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAlertRule(c, id)
+}
+
+// SetAlertRule operation middleware
+func (siw *ServerInterfaceWrapper) SetAlertRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetAlertRule(c, id)
+}
+
+// ListSiteAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListSiteAlerts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSiteAlerts(c, id)
+}
+
 // Engagement operation middleware
 func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
 
@@ -11839,6 +12342,208 @@ func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 	siw.Handler.RotateSiteSecret(c, id)
 }
 
+// ListSharedLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListSharedLinks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSharedLinks(c, id)
+}
+
+// CreateSharedLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateSharedLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSharedLink(c, id)
+}
+
+// DeleteSharedLink operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSharedLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "link" -------------
+	var link openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "link", c.Param("link"), &link, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter link: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSharedLink(c, id, link)
+}
+
+// ListSubscriptions operation middleware
+func (siw *ServerInterfaceWrapper) ListSubscriptions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSubscriptions(c, id)
+}
+
+// CreateSubscription operation middleware
+func (siw *ServerInterfaceWrapper) CreateSubscription(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSubscription(c, id)
+}
+
+// DeleteSubscription operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSubscription(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", c.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter subscription: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSubscription(c, id, subscription)
+}
+
+// ResendEmail operation middleware
+func (siw *ServerInterfaceWrapper) ResendEmail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", c.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter subscription: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResendEmail(c, id, subscription)
+}
+
 // ListSnippets operation middleware
 func (siw *ServerInterfaceWrapper) ListSnippets(c *gin.Context) {
 
@@ -11913,6 +12618,250 @@ func (siw *ServerInterfaceWrapper) UpdateSnippet(c *gin.Context) {
 	}
 
 	siw.Handler.UpdateSnippet(c, id)
+}
+
+// PlausibleAggregate operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleAggregate(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleAggregateParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "compare" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "compare", c.Request.URL.Query(), &params.Compare, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter compare: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleAggregate(c, params)
+}
+
+// PlausibleBreakdown operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleBreakdown(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleBreakdownParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "property" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "property", c.Request.URL.Query(), &params.Property, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter property: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleBreakdown(c, params)
+}
+
+// PlausibleRealtime operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleRealtime(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleRealtimeParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleRealtime(c, params)
+}
+
+// PlausibleTimeseries operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleTimeseries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlausibleTimeseriesParams
+
+	// ------------- Required query parameter "site_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "site_id", c.Request.URL.Query(), &params.SiteId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", c.Request.URL.Query(), &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter period: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "date" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", c.Request.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter date: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metrics" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", c.Request.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metrics: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filters" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filters", c.Request.URL.Query(), &params.Filters, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filters: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleTimeseries(c, params)
 }
 
 // GetSystem operation middleware
@@ -12587,6 +13536,19 @@ func (siw *ServerInterfaceWrapper) CreateWorkspace(c *gin.Context) {
 	siw.Handler.CreateWorkspace(c, params)
 }
 
+// PlausibleQuery operation middleware
+func (siw *ServerInterfaceWrapper) PlausibleQuery(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlausibleQuery(c)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -12820,11 +13782,26 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.ListSharedLinks)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.CreateSharedLink)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/shared-links/:link", wrapper.DeleteSharedLink)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.ListSubscriptions)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.CreateSubscription)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription", wrapper.DeleteSubscription)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription/resend", wrapper.ResendEmail)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.GetAlertRule)
+	router.PUT(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.SetAlertRule)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/alerts", wrapper.ListSiteAlerts)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/engagement", wrapper.Engagement)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/reading", wrapper.ReadingNow)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
+	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
+	router.GET(options.BaseURL+"/api/v1/stats/aggregate", wrapper.PlausibleAggregate)
+	router.GET(options.BaseURL+"/api/v1/stats/timeseries", wrapper.PlausibleTimeseries)
+	router.GET(options.BaseURL+"/api/v1/stats/breakdown", wrapper.PlausibleBreakdown)
+	router.POST(options.BaseURL+"/api/v2/query", wrapper.PlausibleQuery)
 }
 
 type CreatedResponseHeaders struct {
@@ -19515,6 +20492,138 @@ func (response UpdateSitedefaultApplicationProblemPlusJSONResponse) VisitUpdateS
 	return err
 }
 
+type GetAlertRuleRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type GetAlertRuleResponseObject interface {
+	VisitGetAlertRuleResponse(w http.ResponseWriter) error
+}
+
+type GetAlertRule200JSONResponse AlertRule
+
+func (response GetAlertRule200JSONResponse) VisitGetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAlertRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAlertRuledefaultApplicationProblemPlusJSONResponse) VisitGetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetAlertRuleRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *SetAlertRuleJSONRequestBody
+}
+
+type SetAlertRuleResponseObject interface {
+	VisitSetAlertRuleResponse(w http.ResponseWriter) error
+}
+
+type SetAlertRule200JSONResponse AlertRule
+
+func (response SetAlertRule200JSONResponse) VisitSetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetAlertRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SetAlertRuledefaultApplicationProblemPlusJSONResponse) VisitSetAlertRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSiteAlertsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSiteAlertsResponseObject interface {
+	VisitListSiteAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListSiteAlerts200JSONResponse struct {
+	Alerts []SiteAlert `json:"alerts"`
+}
+
+func (response ListSiteAlerts200JSONResponse) VisitListSiteAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSiteAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSiteAlertsdefaultApplicationProblemPlusJSONResponse) VisitListSiteAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EngagementRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params EngagementParams
@@ -20016,6 +21125,300 @@ func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitR
 	return err
 }
 
+type ListSharedLinksRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSharedLinksResponseObject interface {
+	VisitListSharedLinksResponse(w http.ResponseWriter) error
+}
+
+type ListSharedLinks200JSONResponse struct {
+	SharedLinks []SharedLink `json:"shared_links"`
+}
+
+func (response ListSharedLinks200JSONResponse) VisitListSharedLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSharedLinksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSharedLinksdefaultApplicationProblemPlusJSONResponse) VisitListSharedLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSharedLinkRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *CreateSharedLinkJSONRequestBody
+}
+
+type CreateSharedLinkResponseObject interface {
+	VisitCreateSharedLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateSharedLink201JSONResponse SharedLink
+
+func (response CreateSharedLink201JSONResponse) VisitCreateSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSharedLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSharedLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSharedLinkRequestObject struct {
+	Id   SiteID             `json:"id"`
+	Link openapi_types.UUID `json:"link"`
+}
+
+type DeleteSharedLinkResponseObject interface {
+	VisitDeleteSharedLinkResponse(w http.ResponseWriter) error
+}
+
+type DeleteSharedLink204Response struct {
+}
+
+func (response DeleteSharedLink204Response) VisitDeleteSharedLinkResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSharedLinkdefaultApplicationProblemPlusJSONResponse) VisitDeleteSharedLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptionsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListSubscriptionsResponseObject interface {
+	VisitListSubscriptionsResponse(w http.ResponseWriter) error
+}
+
+type ListSubscriptions200JSONResponse struct {
+	// CanSendEmail Whether an SMTP server is configured.
+	CanSendEmail  bool           `json:"can_send_email"`
+	Subscriptions []Subscription `json:"subscriptions"`
+}
+
+func (response ListSubscriptions200JSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSubscriptionsdefaultApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSubscriptionRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *CreateSubscriptionJSONRequestBody
+}
+
+type CreateSubscriptionResponseObject interface {
+	VisitCreateSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type CreateSubscription201JSONResponse Subscription
+
+func (response CreateSubscription201JSONResponse) VisitCreateSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSubscriptiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSubscriptiondefaultApplicationProblemPlusJSONResponse) VisitCreateSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscriptionRequestObject struct {
+	Id           SiteID         `json:"id"`
+	Subscription SubscriptionID `json:"subscription"`
+}
+
+type DeleteSubscriptionResponseObject interface {
+	VisitDeleteSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type DeleteSubscription204Response struct {
+}
+
+func (response DeleteSubscription204Response) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSubscriptiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSubscriptiondefaultApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendEmailRequestObject struct {
+	Id           SiteID         `json:"id"`
+	Subscription SubscriptionID `json:"subscription"`
+}
+
+type ResendEmailResponseObject interface {
+	VisitResendEmailResponse(w http.ResponseWriter) error
+}
+
+type ResendEmail204Response struct {
+}
+
+func (response ResendEmail204Response) VisitResendEmailResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type ResendEmaildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResendEmaildefaultApplicationProblemPlusJSONResponse) VisitResendEmailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSnippetsRequestObject struct {
 }
 
@@ -20170,6 +21573,180 @@ type UpdateSnippetdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdateSnippetdefaultApplicationProblemPlusJSONResponse) VisitUpdateSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleAggregateRequestObject struct {
+	Params PlausibleAggregateParams
+}
+
+type PlausibleAggregateResponseObject interface {
+	VisitPlausibleAggregateResponse(w http.ResponseWriter) error
+}
+
+type PlausibleAggregate200JSONResponse struct {
+	Results map[string]PlausibleValue `json:"results"`
+}
+
+func (response PlausibleAggregate200JSONResponse) VisitPlausibleAggregateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleAggregatedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleAggregatedefaultApplicationProblemPlusJSONResponse) VisitPlausibleAggregateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleBreakdownRequestObject struct {
+	Params PlausibleBreakdownParams
+}
+
+type PlausibleBreakdownResponseObject interface {
+	VisitPlausibleBreakdownResponse(w http.ResponseWriter) error
+}
+
+type PlausibleBreakdown200JSONResponse PlausibleRows
+
+func (response PlausibleBreakdown200JSONResponse) VisitPlausibleBreakdownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleBreakdowndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleBreakdowndefaultApplicationProblemPlusJSONResponse) VisitPlausibleBreakdownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleRealtimeRequestObject struct {
+	Params PlausibleRealtimeParams
+}
+
+type PlausibleRealtimeResponseObject interface {
+	VisitPlausibleRealtimeResponse(w http.ResponseWriter) error
+}
+
+type PlausibleRealtime200JSONResponse int64
+
+func (response PlausibleRealtime200JSONResponse) VisitPlausibleRealtimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleRealtimedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleRealtimedefaultApplicationProblemPlusJSONResponse) VisitPlausibleRealtimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleTimeseriesRequestObject struct {
+	Params PlausibleTimeseriesParams
+}
+
+type PlausibleTimeseriesResponseObject interface {
+	VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error
+}
+
+type PlausibleTimeseries200JSONResponse PlausibleRows
+
+func (response PlausibleTimeseries200JSONResponse) VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse) VisitPlausibleTimeseriesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -21382,6 +22959,49 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 	return err
 }
 
+type PlausibleQueryRequestObject struct {
+	Body *PlausibleQueryJSONRequestBody
+}
+
+type PlausibleQueryResponseObject interface {
+	VisitPlausibleQueryResponse(w http.ResponseWriter) error
+}
+
+type PlausibleQuery200JSONResponse PlausibleResult
+
+func (response PlausibleQuery200JSONResponse) VisitPlausibleQueryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlausibleQuerydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PlausibleQuerydefaultApplicationProblemPlusJSONResponse) VisitPlausibleQueryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -21863,6 +23483,15 @@ type StrictServerInterface interface {
 	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
 	UpdateSite(ctx context.Context, request UpdateSiteRequestObject) (UpdateSiteResponseObject, error)
+	// GetAlertRule Returns when the views of an hour are unusual.
+	// (GET /api/v1/sites/{id}/alert-rule)
+	GetAlertRule(ctx context.Context, request GetAlertRuleRequestObject) (GetAlertRuleResponseObject, error)
+	// SetAlertRule Changes when the views of an hour are unusual.
+	// (PUT /api/v1/sites/{id}/alert-rule)
+	SetAlertRule(ctx context.Context, request SetAlertRuleRequestObject) (SetAlertRuleResponseObject, error)
+	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
+	// (GET /api/v1/sites/{id}/alerts)
+	ListSiteAlerts(ctx context.Context, request ListSiteAlertsRequestObject) (ListSiteAlertsResponseObject, error)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
@@ -21893,6 +23522,27 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
+	// ListSharedLinks Lists the shared links of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/shared-links)
+	ListSharedLinks(ctx context.Context, request ListSharedLinksRequestObject) (ListSharedLinksResponseObject, error)
+	// CreateSharedLink Creates a link that shows the site's report to people without a login.
+	// (POST /api/v1/sites/{id}/shared-links)
+	CreateSharedLink(ctx context.Context, request CreateSharedLinkRequestObject) (CreateSharedLinkResponseObject, error)
+	// DeleteSharedLink Revokes a shared link. Its URL stops working immediately.
+	// (DELETE /api/v1/sites/{id}/shared-links/{link})
+	DeleteSharedLink(ctx context.Context, request DeleteSharedLinkRequestObject) (DeleteSharedLinkResponseObject, error)
+	// ListSubscriptions Lists the recipients of emails about a site, the oldest first.
+	// (GET /api/v1/sites/{id}/subscriptions)
+	ListSubscriptions(ctx context.Context, request ListSubscriptionsRequestObject) (ListSubscriptionsResponseObject, error)
+	// CreateSubscription Adds a recipient of reports or alerts.
+	// (POST /api/v1/sites/{id}/subscriptions)
+	CreateSubscription(ctx context.Context, request CreateSubscriptionRequestObject) (CreateSubscriptionResponseObject, error)
+	// DeleteSubscription Removes a recipient with the emails that are not sent yet.
+	// (DELETE /api/v1/sites/{id}/subscriptions/{subscription})
+	DeleteSubscription(ctx context.Context, request DeleteSubscriptionRequestObject) (DeleteSubscriptionResponseObject, error)
+	// ResendEmail Sends the last email of a recipient again if it is dead.
+	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
+	ResendEmail(ctx context.Context, request ResendEmailRequestObject) (ResendEmailResponseObject, error)
 	// ListSnippets Lists snippets, sets of hashtags and templates.
 	// (GET /api/v1/snippets)
 	ListSnippets(ctx context.Context, request ListSnippetsRequestObject) (ListSnippetsResponseObject, error)
@@ -21905,6 +23555,18 @@ type StrictServerInterface interface {
 	// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
 	// (PATCH /api/v1/snippets/{id})
 	UpdateSnippet(ctx context.Context, request UpdateSnippetRequestObject) (UpdateSnippetResponseObject, error)
+	// PlausibleAggregate Plausible's Stats API v1: returns totals.
+	// (GET /api/v1/stats/aggregate)
+	PlausibleAggregate(ctx context.Context, request PlausibleAggregateRequestObject) (PlausibleAggregateResponseObject, error)
+	// PlausibleBreakdown Plausible's Stats API v1: returns totals by the values of a property.
+	// (GET /api/v1/stats/breakdown)
+	PlausibleBreakdown(ctx context.Context, request PlausibleBreakdownRequestObject) (PlausibleBreakdownResponseObject, error)
+	// PlausibleRealtime Plausible's Stats API v1: returns how many views of a site are being read now.
+	// (GET /api/v1/stats/realtime/visitors)
+	PlausibleRealtime(ctx context.Context, request PlausibleRealtimeRequestObject) (PlausibleRealtimeResponseObject, error)
+	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
+	// (GET /api/v1/stats/timeseries)
+	PlausibleTimeseries(ctx context.Context, request PlausibleTimeseriesRequestObject) (PlausibleTimeseriesResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
@@ -21986,6 +23648,9 @@ type StrictServerInterface interface {
 	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
+	// PlausibleQuery Plausible's Stats API v2: answers a query.
+	// (POST /api/v2/query)
+	PlausibleQuery(ctx context.Context, request PlausibleQueryRequestObject) (PlausibleQueryResponseObject, error)
 	// Live Liveness check.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -26597,6 +28262,102 @@ func (sh *strictHandler) UpdateSite(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// GetAlertRule operation middleware
+func (sh *strictHandler) GetAlertRule(ctx *gin.Context, id SiteID) {
+	var request GetAlertRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAlertRule(ctx, request.(GetAlertRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAlertRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAlertRuleResponseObject); ok {
+		if err := validResponse.VisitGetAlertRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetAlertRule operation middleware
+func (sh *strictHandler) SetAlertRule(ctx *gin.Context, id SiteID) {
+	var request SetAlertRuleRequestObject
+
+	request.Id = id
+
+	var body SetAlertRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetAlertRule(ctx, request.(SetAlertRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetAlertRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetAlertRuleResponseObject); ok {
+		if err := validResponse.VisitSetAlertRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSiteAlerts operation middleware
+func (sh *strictHandler) ListSiteAlerts(ctx *gin.Context, id SiteID) {
+	var request ListSiteAlertsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSiteAlerts(ctx, request.(ListSiteAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSiteAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSiteAlertsResponseObject); ok {
+		if err := validResponse.VisitListSiteAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Engagement operation middleware
 func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params EngagementParams) {
 	var request EngagementRequestObject
@@ -26865,6 +28626,227 @@ func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// ListSharedLinks operation middleware
+func (sh *strictHandler) ListSharedLinks(ctx *gin.Context, id SiteID) {
+	var request ListSharedLinksRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSharedLinks(ctx, request.(ListSharedLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSharedLinks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSharedLinksResponseObject); ok {
+		if err := validResponse.VisitListSharedLinksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSharedLink operation middleware
+func (sh *strictHandler) CreateSharedLink(ctx *gin.Context, id SiteID) {
+	var request CreateSharedLinkRequestObject
+
+	request.Id = id
+
+	var body CreateSharedLinkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSharedLink(ctx, request.(CreateSharedLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSharedLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSharedLinkResponseObject); ok {
+		if err := validResponse.VisitCreateSharedLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSharedLink operation middleware
+func (sh *strictHandler) DeleteSharedLink(ctx *gin.Context, id SiteID, link openapi_types.UUID) {
+	var request DeleteSharedLinkRequestObject
+
+	request.Id = id
+	request.Link = link
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSharedLink(ctx, request.(DeleteSharedLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSharedLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSharedLinkResponseObject); ok {
+		if err := validResponse.VisitDeleteSharedLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSubscriptions operation middleware
+func (sh *strictHandler) ListSubscriptions(ctx *gin.Context, id SiteID) {
+	var request ListSubscriptionsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubscriptions(ctx, request.(ListSubscriptionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubscriptions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSubscriptionsResponseObject); ok {
+		if err := validResponse.VisitListSubscriptionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSubscription operation middleware
+func (sh *strictHandler) CreateSubscription(ctx *gin.Context, id SiteID) {
+	var request CreateSubscriptionRequestObject
+
+	request.Id = id
+
+	var body CreateSubscriptionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSubscription(ctx, request.(CreateSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSubscriptionResponseObject); ok {
+		if err := validResponse.VisitCreateSubscriptionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSubscription operation middleware
+func (sh *strictHandler) DeleteSubscription(ctx *gin.Context, id SiteID, subscription SubscriptionID) {
+	var request DeleteSubscriptionRequestObject
+
+	request.Id = id
+	request.Subscription = subscription
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSubscription(ctx, request.(DeleteSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSubscriptionResponseObject); ok {
+		if err := validResponse.VisitDeleteSubscriptionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResendEmail operation middleware
+func (sh *strictHandler) ResendEmail(ctx *gin.Context, id SiteID, subscription SubscriptionID) {
+	var request ResendEmailRequestObject
+
+	request.Id = id
+	request.Subscription = subscription
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendEmail(ctx, request.(ResendEmailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendEmail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResendEmailResponseObject); ok {
+		if err := validResponse.VisitResendEmailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListSnippets operation middleware
 func (sh *strictHandler) ListSnippets(ctx *gin.Context) {
 	var request ListSnippetsRequestObject
@@ -26994,6 +28976,110 @@ func (sh *strictHandler) UpdateSnippet(ctx *gin.Context, id LabelID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(UpdateSnippetResponseObject); ok {
 		if err := validResponse.VisitUpdateSnippetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleAggregate operation middleware
+func (sh *strictHandler) PlausibleAggregate(ctx *gin.Context, params PlausibleAggregateParams) {
+	var request PlausibleAggregateRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleAggregate(ctx, request.(PlausibleAggregateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleAggregate")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleAggregateResponseObject); ok {
+		if err := validResponse.VisitPlausibleAggregateResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleBreakdown operation middleware
+func (sh *strictHandler) PlausibleBreakdown(ctx *gin.Context, params PlausibleBreakdownParams) {
+	var request PlausibleBreakdownRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleBreakdown(ctx, request.(PlausibleBreakdownRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleBreakdown")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleBreakdownResponseObject); ok {
+		if err := validResponse.VisitPlausibleBreakdownResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleRealtime operation middleware
+func (sh *strictHandler) PlausibleRealtime(ctx *gin.Context, params PlausibleRealtimeParams) {
+	var request PlausibleRealtimeRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleRealtime(ctx, request.(PlausibleRealtimeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleRealtime")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleRealtimeResponseObject); ok {
+		if err := validResponse.VisitPlausibleRealtimeResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleTimeseries operation middleware
+func (sh *strictHandler) PlausibleTimeseries(ctx *gin.Context, params PlausibleTimeseriesParams) {
+	var request PlausibleTimeseriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleTimeseries(ctx, request.(PlausibleTimeseriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleTimeseries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleTimeseriesResponseObject); ok {
+		if err := validResponse.VisitPlausibleTimeseriesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -27788,6 +29874,48 @@ func (sh *strictHandler) CreateWorkspace(ctx *gin.Context, params CreateWorkspac
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreateWorkspaceResponseObject); ok {
 		if err := validResponse.VisitCreateWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlausibleQuery operation middleware
+func (sh *strictHandler) PlausibleQuery(ctx *gin.Context) {
+	var request PlausibleQueryRequestObject
+
+	var body PlausibleQueryJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlausibleQuery(ctx, request.(PlausibleQueryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlausibleQuery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlausibleQueryResponseObject); ok {
+		if err := validResponse.VisitPlausibleQueryResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

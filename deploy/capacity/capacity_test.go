@@ -44,8 +44,8 @@ func TestSimulate_AgreesWithFormulas(t *testing.T) {
 	}
 }
 
-// With the cores that the model computes Temporal keeps up with every burst; with
-// half of them it does not.
+// With the computed cores, Temporal keeps up with every burst; with half of them it
+// does not.
 func TestSimulate_KeepsUpWithComputedCores(t *testing.T) {
 	d := model(t, nil).Simulate(0.1, 7)
 	if d.Backlog > 0 || d.Busy > 1.001 {
@@ -112,7 +112,7 @@ func TestFigures_HaveSourceAndEffect(t *testing.T) {
 			}
 		}
 		if same && f.Name != "users" && f.Name != "replicas" {
-			t.Errorf("%s changes nothing", f.Name)
+			t.Errorf("%s has no effect", f.Name)
 		}
 	}
 }

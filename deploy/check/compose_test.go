@@ -13,7 +13,8 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// checkout is a copy of what Compose reads, with an .env that `make env` made.
+// checkout is a copy of the files that Compose reads, with an .env that `make env`
+// created.
 func checkout(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -29,8 +30,8 @@ func checkout(t *testing.T) (dir string) {
 	return dir
 }
 
-// load reads the project as `docker compose config` does: schema, variables,
-// references and all.
+// load reads the project like `docker compose config`: schema, variables, references
+// and all.
 func load(t *testing.T, dir string) (*types.Project, error) {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yml")},
@@ -59,7 +60,7 @@ func TestComposeTakesIt(t *testing.T) {
 	}
 }
 
-// A value that .env lacks stops the start: nothing has a default password.
+// A value that is missing in .env prevents the start: no password has a default.
 func TestWithoutEnvNothingStarts(t *testing.T) {
 	dir := checkout(t)
 	raw, err := os.ReadFile(filepath.Join(dir, ".env"))
@@ -99,7 +100,7 @@ func TestImagesArePinned(t *testing.T) {
 	}
 }
 
-// Services run until they are stopped; jobs run once, and say so.
+// Services run until they are stopped; jobs run once, and are declared so.
 func isJob(s types.ServiceConfig) bool { return s.Restart == "no" }
 
 func TestServicesAreBounded(t *testing.T) {
@@ -109,10 +110,10 @@ func TestServicesAreBounded(t *testing.T) {
 			t.Errorf("%s has no limit (memory %d, processes %d)", name, s.MemLimit, s.PidsLimit)
 		}
 		if s.CPUS == 0 {
-			t.Errorf("%s may take every processor", name)
+			t.Errorf("%s has no CPU limit", name)
 		}
 		if s.Logging == nil || s.Logging.Options["max-size"] == "" {
-			t.Errorf("%s logs without end", name)
+			t.Errorf("%s has no log limit", name)
 		}
 		if !isJob(s) && (s.HealthCheck == nil || len(s.HealthCheck.Test) == 0) {
 			t.Errorf("%s has no health check", name)
@@ -126,8 +127,8 @@ func TestServicesAreBounded(t *testing.T) {
 	}
 }
 
-// rootAllowed are services whose image brings an unprivileged user of its own,
-// and the job that hands a volume over to one.
+// rootAllowed are services whose image switches to an unprivileged user itself, and the
+// job that changes the owner of a volume.
 func rootAllowed(name string) bool {
 	return strings.HasPrefix(name, "temporal") || name == "meilisearch-volume"
 }
@@ -141,12 +142,12 @@ func TestPortsAreOnLoopback(t *testing.T) {
 			}
 		}
 		if store := p.Networks["stores"]; !store.Internal {
-			t.Error("what stores data may go out")
+			t.Error("the network of the stores is not internal")
 		}
 	}
 }
 
-// What keeps data keeps it in a named volume, and gets time to stop.
+// Services with data use a named volume and get time to stop.
 func TestDataOutlivesContainers(t *testing.T) {
 	p := project(t)
 	for _, name := range []string{"postgres", "redis", "s3", "meilisearch"} {
@@ -155,7 +156,7 @@ func TestDataOutlivesContainers(t *testing.T) {
 			persistent = persistent || v.Type == types.VolumeTypeVolume && v.Source != ""
 		}
 		if !persistent {
-			t.Errorf("%s keeps nothing", name)
+			t.Errorf("%s has no volume", name)
 		}
 		if s.StopGracePeriod == nil {
 			t.Errorf("%s is killed after 10 s", name)
@@ -171,14 +172,14 @@ func TestDataOutlivesContainers(t *testing.T) {
 	}
 }
 
-// Nothing starts before what it needs, and every dependency is one.
+// Services start after their dependencies, which all exist.
 func TestDependenciesAreMet(t *testing.T) {
 	p := project(t)
 	for name, s := range p.Services {
 		for on, d := range s.DependsOn {
 			other, ok := p.Services[on]
 			if !ok {
-				t.Errorf("%s waits for %s, which is not there", name, on)
+				t.Errorf("%s waits for %s, which does not exist", name, on)
 				continue
 			}
 			want := types.ServiceConditionHealthy
@@ -191,7 +192,7 @@ func TestDependenciesAreMet(t *testing.T) {
 		}
 	}
 	if profiles := p.Services["operator"].Profiles; len(profiles) != 1 {
-		t.Errorf("the operator's tools start by themselves: %v", profiles)
+		t.Errorf("the operator's tools start automatically: %v", profiles)
 	}
 	for _, name := range []string{"api", "worker"} {
 		if _, ok := p.Services[name].DependsOn["migrate"]; !ok {

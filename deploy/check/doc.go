@@ -1,5 +1,5 @@
-// Package check holds the tests of what is deployed: that docker-compose.yml and
-// the Kubernetes manifests are what Compose and Kubernetes take, and that they
-// keep to what docs/how-to promises. It is a module of its own because the
-// program needs none of what these tests need.
+// Package check tests the deployment files: that Compose and Kubernetes accept
+// docker-compose.yml and the manifests, and that they do what docs/how-to describes. It
+// is a separate module because the program does not need the dependencies of these
+// tests.
 package check

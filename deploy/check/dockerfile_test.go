@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The image is small, runs as nobody, and is the same whenever it is built.
+// The image is small, runs as nobody, and is reproducible.
 func TestDockerfile(t *testing.T) {
 	raw, err := os.ReadFile("../../Dockerfile")
 	if err != nil {
@@ -16,7 +16,7 @@ func TestDockerfile(t *testing.T) {
 	text := string(raw)
 	for _, want := range []string{"FROM scratch", "USER 65532:65532", "-trimpath", "-buildvcs=false", "-buildid=", "CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("there is no %s", want)
+			t.Errorf("%s is missing", want)
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?m)^FROM (?:--platform=\S+ )?(\S+)`).FindAllStringSubmatch(text, -1) {

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// scaledObject is KEDA's, as far as it is used here.
+// scaledObject has the fields of KEDA's ScaledObject that are used here.
 // https://keda.sh/docs/latest/reference/scaledobject-spec/
 type scaledObject struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -40,7 +42,7 @@ type scaledObject struct {
 	} `json:"spec"`
 }
 
-// cluster is what a folder makes.
+// cluster holds the objects of a folder.
 type cluster struct {
 	deployments map[string]*appsv1.Deployment
 	budgets     map[string]*policyv1.PodDisruptionBudget
@@ -51,8 +53,8 @@ type cluster struct {
 	policies    map[string]*networkingv1.NetworkPolicy
 }
 
-// build runs kustomize and decodes what it makes, strictly: a field that
-// Kubernetes does not know is an error, as it would be for the API server.
+// build runs kustomize and decodes its output strictly: fields unknown to Kubernetes
+// are errors, as for the API server.
 func build(t *testing.T, dir string) cluster {
 	t.Helper()
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
@@ -95,7 +97,7 @@ func build(t *testing.T, dir string) cluster {
 		case "ServiceAccount.v1.[noGrp]":
 			into = &corev1.ServiceAccount{}
 		default:
-			t.Fatalf("%s is a %s, which nothing checks", name, kind)
+			t.Fatalf("%s is a %s, which this test does not check", name, kind)
 		}
 		if err := yaml.UnmarshalStrict(raw, into); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -109,47 +111,67 @@ func build(t *testing.T, dir string) cluster {
 
 func TestManifestsAreWhatKubernetesTakes(t *testing.T) {
 	c := build(t, "../kubernetes")
-	if len(c.deployments) != 2 || len(c.budgets) != 2 || len(c.scalers) != 1 || len(c.services) != 1 || len(c.settings) != 1 || len(c.policies) != 2 {
-		t.Errorf("the folder makes %+v", c)
+	got := map[string]int{"deployments": len(c.deployments), "budgets": len(c.budgets), "scalers": len(c.scalers), "services": len(c.services), "settings": len(c.settings), "policies": len(c.policies)}
+	if want := map[string]int{"deployments": 2, "budgets": 2, "scalers": 1, "services": 1, "settings": 1, "policies": 2}; !maps.Equal(got, want) {
+		t.Errorf("the folder builds %v, want %v", got, want)
 	}
 	for name, d := range c.deployments {
 		selected := d.Spec.Selector.MatchLabels["app.kubernetes.io/name"]
 		if selected == "" || d.Spec.Template.Labels["app.kubernetes.io/name"] != selected {
-			t.Errorf("%s selects other pods than it makes", name)
+			t.Errorf("%s selects other pods than its own", name)
 		}
 		b, ok := c.budgets[name]
 		if !ok || b.Spec.Selector.MatchLabels["app.kubernetes.io/name"] != selected {
 			t.Errorf("%s has no disruption budget", name)
 		}
 		if d.Spec.Replicas == nil || int(*d.Spec.Replicas) <= b.Spec.MinAvailable.IntValue() {
-			t.Errorf("%s cannot be moved: its budget keeps every pod", name)
+			t.Errorf("%s cannot be moved: its disruption budget allows no eviction", name)
 		}
 		if s := d.Spec.Strategy.RollingUpdate; s == nil || s.MaxUnavailable.IntValue() != 0 {
-			t.Errorf("%s is away for a moment when it is rolled out", name)
+			t.Errorf("%s is unavailable for a moment during a rollout", name)
 		}
 	}
 	if selector := c.services["dateline-api"].Spec.Selector["app.kubernetes.io/name"]; selector != "dateline-api" {
-		t.Errorf("the service leads to %q", selector)
+		t.Errorf("the service selects %q", selector)
 	}
 	if ref := c.scalers["dateline-api"].Spec.ScaleTargetRef; c.deployments[ref.Name] == nil || ref.Kind != "Deployment" {
 		t.Errorf("the autoscaler scales %+v", ref)
 	}
 }
 
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// missingSettings lists the security settings that a container lacks.
+func missingSettings(s *corev1.SecurityContext) (missing []string) {
+	if s == nil {
+		return []string{"securityContext"}
+	}
+	if s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
+		missing = append(missing, "allowPrivilegeEscalation: false")
+	}
+	if !isTrue(s.ReadOnlyRootFilesystem) {
+		missing = append(missing, "readOnlyRootFilesystem: true")
+	}
+	if s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+		missing = append(missing, "capabilities: drop ALL")
+	}
+	return missing
+}
+
 func TestPodsAreHardened(t *testing.T) {
 	for name, d := range build(t, "../kubernetes").deployments {
 		pod := d.Spec.Template.Spec
-		if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-			t.Errorf("%s: %+v", name, s)
+		if s := pod.SecurityContext; s == nil || !isTrue(s.RunAsNonRoot) {
+			t.Errorf("%s may run as root: %+v", name, s)
+		} else if s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s lacks the seccomp profile of the runtime: %+v", name, s)
 		}
 		if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 			t.Errorf("%s can talk to the cluster", name)
 		}
 		for _, one := range append(pod.InitContainers, pod.Containers...) {
-			s := one.SecurityContext
-			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
-				s.Capabilities == nil || len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" {
-				t.Errorf("%s of %s is not hardened: %+v", one.Name, name, s)
+			if missing := missingSettings(one.SecurityContext); len(missing) > 0 {
+				t.Errorf("%s of %s lacks %v", one.Name, name, missing)
 			}
 			if one.Resources.Limits.Memory().IsZero() || one.Resources.Requests.Memory().IsZero() || one.Resources.Requests.Cpu().IsZero() {
 				t.Errorf("%s of %s is not bounded", one.Name, name)
@@ -161,7 +183,7 @@ func TestPodsAreHardened(t *testing.T) {
 	}
 }
 
-// drains is how long each part takes to stop: requests 10 s behind preStop; a
+// drains is the time that each component needs to stop: requests 10 s after preStop; a
 // worker 20 s for each of its queues (worker/worker.go, internal/cli/serve.go).
 func TestPodsGetTimeToDrain(t *testing.T) {
 	for name, d := range build(t, "../kubernetes").deployments {
@@ -185,7 +207,7 @@ func TestPodsGetTimeToDrain(t *testing.T) {
 				known = known || port.Name == p.HTTPGet.Port.StrVal
 			}
 			if !known {
-				t.Errorf("%s: the %s probe asks the unknown port %s", name, what, p.HTTPGet.Port.String())
+				t.Errorf("%s: the %s probe uses the unknown port %s", name, what, p.HTTPGet.Port.String())
 			}
 		}
 		mounts := map[string]bool{}
@@ -194,7 +216,7 @@ func TestPodsGetTimeToDrain(t *testing.T) {
 		}
 		for _, m := range c.VolumeMounts {
 			if !mounts[m.Name] {
-				t.Errorf("%s mounts %s, which is no volume", name, m.Name)
+				t.Errorf("%s mounts %s, which is not a volume", name, m.Name)
 			}
 		}
 	}
@@ -210,7 +232,7 @@ func TestWorkersGrowWithTheBacklog(t *testing.T) {
 	for _, trigger := range s.Spec.Triggers {
 		queues[trigger.Metadata.TaskQueue] = trigger.Type == "temporal"
 		if trigger.Metadata.Namespace != c.settings["dateline"].Data["TEMPORAL_NAMESPACE"] || trigger.Metadata.Endpoint != c.settings["dateline"].Data["TEMPORAL_ADDRESS"] {
-			t.Errorf("%s is looked for elsewhere: %+v", trigger.Metadata.TaskQueue, trigger.Metadata)
+			t.Errorf("%s uses another address: %+v", trigger.Metadata.TaskQueue, trigger.Metadata)
 		}
 	}
 	for _, q := range []string{"dateline-post", "dateline-webhook", "dateline-crawl"} {
@@ -223,9 +245,9 @@ func TestWorkersGrowWithTheBacklog(t *testing.T) {
 	}
 }
 
-// The check is worth something: what Kubernetes does not know is refused.
+// The decoder refuses fields unknown to Kubernetes.
 func TestAnUnknownFieldIsRefused(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte("apiVersion: apps/v1\nkind: Deployment\nspec: {replicaz: 1}\n"), &appsv1.Deployment{}); err == nil {
-		t.Error("took a field that does not exist")
+		t.Error("accepted an unknown field")
 	}
 }

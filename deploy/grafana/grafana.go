@@ -22,7 +22,7 @@ type Row struct {
 // Panel shows one thing.
 type Panel struct {
 	Title string
-	About string // what to make of it
+	About string // how to interpret it
 	Unit  string // as Grafana names it
 	Now   bool   // the present number, not its history
 	Lines []Line
@@ -34,7 +34,7 @@ type Line struct {
 	Legend string
 }
 
-// datasource is the name that provisioning/datasources gives Prometheus.
+// datasource is the name of Prometheus in provisioning/datasources.
 const datasource = "dateline-prometheus"
 
 const (

@@ -42,7 +42,7 @@ func TestDashboardsAreUpToDate(t *testing.T) {
 	}
 }
 
-// Panels ask for what is measured, and between them for everything that is.
+// Panels query declared metrics, and together all of them.
 func TestPanelsAskForWhatIsMeasured(t *testing.T) {
 	measured := map[string]bool{}
 	for _, i := range telemetry.Instruments() {
@@ -54,14 +54,14 @@ func TestPanelsAskForWhatIsMeasured(t *testing.T) {
 		for _, row := range d.Rows {
 			for _, p := range row.Panels {
 				if titles[row.Title+p.Title] || len(p.Lines) == 0 {
-					t.Errorf("%s: %q is there twice, or shows nothing", d.Title, p.Title)
+					t.Errorf("%s: %q exists twice or has no query", d.Title, p.Title)
 				}
 				titles[row.Title+p.Title] = true
 				for _, line := range p.Lines {
 					for _, name := range names.FindAllString(line.Query, -1) {
 						base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
 						if _, ok := measured[base]; !ok {
-							t.Errorf("%s asks for %s, which nobody measures", p.Title, name)
+							t.Errorf("%s queries %s, which is not declared", p.Title, name)
 						}
 						measured[base] = true
 					}
@@ -76,7 +76,7 @@ func TestPanelsAskForWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// Grafana finds the data and the dashboards by what provisioning says.
+// Grafana finds the data source and the dashboards by the provisioning files.
 func TestProvisioning(t *testing.T) {
 	var sources struct {
 		Datasources []struct{ Name, Type, UID, URL string }

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// use says what a dependency is needed for.
+// use describes the purpose of a dependency.
 type use string
 
 const (
@@ -48,7 +48,8 @@ const (
 // overrides returns the licenses of modules without a recognizable license file.
 func overrides() map[string]string {
 	return map[string]string{
-		// Its sources say MIT; the file is in the root of the repository, another module.
+		// Its sources say MIT; the file is in the root of the repository, another
+		// module.
 		"github.com/cactus/go-statsd-client/statsd": "MIT",
 		// Its LICENSE puts it into the public domain.
 		"github.com/xi2/xz": publicDomain,
@@ -232,7 +233,7 @@ func npmPackages(lock string) ([]dependency, error) {
 	return deps, nil
 }
 
-// check refuses unknown licenses and those that may not be combined with ours.
+// check refuses unknown licenses and those that are incompatible with ours.
 func check(deps []dependency) error {
 	var wrong []error
 	for _, d := range deps {
@@ -249,7 +250,7 @@ func check(deps []dependency) error {
 	return errors.Join(wrong...)
 }
 
-// allowed takes one of several alternatives, such as (MIT OR GPL-3.0).
+// allowed accepts one of several alternatives, such as (MIT OR GPL-3.0).
 func allowed(expression string) bool {
 	for name := range strings.SplitSeq(strings.Trim(expression, "()"), " OR ") {
 		if slices.Contains(compatible(), name) {

@@ -1,6 +1,6 @@
-// Command sbom writes a CycloneDX document of what the program is made of: the Go
-// modules that are linked into its binaries, as these tell themselves, and the
-// packages that the dashboard ships.
+// Command sbom writes a CycloneDX document of the program's components: the Go modules
+// linked into its binaries, as the binaries report them, and the packages that the
+// dashboard ships.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 )
 
 // document is the part of CycloneDX 1.6 that is used here
-// (cyclonedx.org/docs/1.6/json). It has neither a time nor a serial number, so
-// that the same program has the same document.
+// (cyclonedx.org/docs/1.6/json). It has neither a time nor a serial number, so that the
+// same program has the same document.
 type document struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -58,8 +58,8 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// describe lists what binaries and the lock file of a dashboard name; an empty
-// lock: there is none.
+// describe lists the components of binaries and of a dashboard's lock file; an empty
+// lock: no dashboard.
 func describe(version string, binaries []string, lock string) (document, error) {
 	known := map[string]component{}
 	for _, path := range binaries {
@@ -95,7 +95,7 @@ func describe(version string, binaries []string, lock string) (document, error) 
 	return out, nil
 }
 
-// packages reads what a lock file of npm says is shipped
+// packages returns the packages that npm's lock file marks as shipped
 // (docs.npmjs.com/cli/v11/configuring-npm/package-lock-json).
 func packages(lock string, known map[string]component) error {
 	raw, err := os.ReadFile(lock)
@@ -105,7 +105,7 @@ func packages(lock string, known map[string]component) error {
 	var file struct {
 		Packages map[string]struct {
 			Version, Integrity, License string
-			Dev, DevOptional            bool // only for building; or an optional part of something else besides
+			Dev, DevOptional            bool // only for building, or an optional dependency
 		}
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {

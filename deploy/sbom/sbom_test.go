@@ -53,6 +53,6 @@ func TestSBOM(t *testing.T) {
 		}
 	}
 	if _, err := describe("v1", []string{"sbom.go"}, ""); err == nil {
-		t.Error("a text passes for a program")
+		t.Error("a text was accepted as a program")
 	}
 }

@@ -196,7 +196,7 @@ func (s *stream) seen(post, kind string) <-chan struct{} {
 // session logs in at one api, uses the session at the other, and logs out there.
 func (in *installation) session() {
 	in.t.Helper()
-	link, err := url.Parse(in.Run(in.program, "login"))
+	link, err := url.Parse(in.Run(in.program, "login-link"))
 	e2etest.Must(in.t, err)
 	jar, err := cookiejar.New(nil)
 	e2etest.Must(in.t, err)

@@ -7,50 +7,75 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 )
 
 const (
 	bareQueue    = "bench-bare"
-	bareWorkflow = "Bare"
 	bareActivity = "Nothing"
+	// timerWorkflow waits in a timer and then runs an activity.
+	timerWorkflow = "BareTimer"
+	// deferredWorkflow schedules the activity at once, which defers itself until its
+	// time as the activity of a post does. It has fewer events and workflow tasks, so
+	// it is the stronger baseline.
+	deferredWorkflow = "BareDeferred"
 )
 
-// sleepThenNothing is the minimal scheduled post: a timer and one activity.
-func sleepThenNothing(ctx workflow.Context, until time.Time) error {
+// activityTimeout is as long as a post's: timers that end during the next
+// measurement would be part of it.
+const activityTimeout = 30 * time.Minute
+
+func runTimer(ctx workflow.Context, until time.Time) error {
 	if err := workflow.Sleep(ctx, until.Sub(workflow.Now(ctx))); err != nil {
 		return err
 	}
-	// As long as a post's: timers that fire during the next measurement would distort
-	// it.
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 30 * time.Minute})
-	return workflow.ExecuteActivity(ctx, bareActivity).Get(ctx, nil)
+	return runDeferred(ctx, until)
 }
 
-// bare measures Temporal's own limit on this machine: as many workflows as in the
-// sustained measurement, due at the same rate on the same server and counted the same
-// way, that do nothing. Its worker runs in this process with the same settings as
-// Dateline's.
-func (s *stack) bare(ctx context.Context, o options) (rate, error) {
+func runDeferred(ctx workflow.Context, until time.Time) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: activityTimeout})
+	return workflow.ExecuteActivity(ctx, bareActivity, until).Get(ctx, nil)
+}
+
+func deferUntil(_ context.Context, until time.Time) error {
+	left := time.Until(until)
+	if left <= 0 {
+		return nil
+	}
+	return temporal.NewApplicationErrorWithOptions("It is not due yet.", "not_due", temporal.ApplicationErrorOptions{NextRetryDelay: left})
+}
+
+// bare measures the limit that Temporal sets on this machine: as many workflows as in
+// the measurement of the sustained rate, due at the same pace on the same server and
+// counted in the same way, that do nothing. Its worker runs in this process, with the
+// settings of Dateline's.
+func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) {
 	w := worker.New(s.temporal, bareQueue, worker.Options{
 		WorkflowTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
-	w.RegisterWorkflowWithOptions(sleepThenNothing, workflow.RegisterOptions{Name: bareWorkflow})
-	w.RegisterActivityWithOptions(func(context.Context) error { return nil }, activity.RegisterOptions{Name: bareActivity})
+	w.RegisterWorkflowWithOptions(runTimer, workflow.RegisterOptions{Name: timerWorkflow})
+	w.RegisterWorkflowWithOptions(runDeferred, workflow.RegisterOptions{Name: deferredWorkflow})
+	w.RegisterActivityWithOptions(deferUntil, activity.RegisterOptions{Name: bareActivity})
 	if err := w.Start(); err != nil {
 		return rate{}, err
 	}
 	defer w.Stop()
 	began := time.Now()
 	first := began.Add(firstDue(o))
+	stackBefore, ownBefore := s.cpu()
 	if err := inParallel(ctx, o.steady, func(ctx context.Context, i int) error {
-		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("bare/%d", i), TaskQueue: bareQueue},
-			bareWorkflow, dueAt(o, first, i))
+		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("%s/%d", kind, i), TaskQueue: bareQueue},
+			kind, dueAt(o, first, i))
 		return err
 	}); err != nil {
 		return rate{}, err
 	}
-	return s.rate(ctx, o, bareWorkflow, began, first)
+	started := time.Since(began)
+	r, err := s.rate(ctx, o, kind, began, first)
+	stackAfter, ownAfter := s.cpu()
+	r.addCost(o.steady, started, stackAfter-stackBefore+ownAfter-ownBefore)
+	return r, err
 }

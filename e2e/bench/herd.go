@@ -34,7 +34,7 @@ type herd struct {
 // herd schedules n posts for one second and waits until all of them and their workflows
 // are done.
 func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) {
-	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), 1)
+	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts)
 	if err != nil {
 		return h, err
 	}
@@ -45,7 +45,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	at := time.Now().Add(lead).Truncate(time.Second)
 	text := fmt.Sprintf("herd %d of", n)
 	h.N = n
-	ids, scheduled, err := s.schedule(ctx, accounts[0], text, n, func(int) time.Time { return at })
+	ids, scheduled, err := s.schedule(ctx, accounts, text, n, func(int) time.Time { return at })
 	if err != nil {
 		return h, err
 	}

@@ -33,6 +33,8 @@ type options struct {
 	program  string
 	source   string
 	herds    []int
+	accounts int
+	latency  time.Duration // of the network
 	lead     time.Duration // 0: as long as scheduling and arming the posts take
 	steady   int
 	rate     int
@@ -54,9 +56,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.source, "temporald", "temporald", "`directory` of temporald's source")
 	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
 	set.DurationVar(&o.lead, "lead", 0, "how long before its second a herd begins to be scheduled (default: as long as it takes)")
+	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")
+	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
-	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost` or a part of that")
+	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
 	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
@@ -110,10 +114,14 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 		}
 	}
 	if o.measures("bare") {
-		if r.bare, err = s.bare(ctx, o); err != nil {
+		if r.bare, err = s.bare(ctx, o, timerWorkflow); err != nil {
 			return err
 		}
-		r.rate("bare", r.bare)
+		r.rate("bare, timer", r.bare)
+		if r.deferred, err = s.bare(ctx, o, deferredWorkflow); err != nil {
+			return err
+		}
+		r.rate("bare, deferred", r.deferred)
 	}
 	if o.measures("sustained") {
 		if r.sustained, err = s.sustained(ctx, o); err != nil {
@@ -128,6 +136,12 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 			return err
 		}
 		r.cost(costs)
+	}
+	if o.measures("bulk") {
+		if r.bulk, err = s.bulk(ctx); err != nil {
+			return err
+		}
+		r.say("bulk         %.0f posts per second accepted, %.0f workflows per second started", r.bulk.PerS, r.bulk.StartedPerS)
 	}
 	return nil
 }

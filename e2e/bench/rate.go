@@ -21,6 +21,17 @@ type rate struct {
 	DuePerMin float64 // requested
 	PerMin    float64 // completed in the middle of the measurement
 	WholeMin  float64 // completed overall, with ramp-up and tail
+
+	StartedPerS float64 // accepted or started per second, before the first was due
+	EndToEndMin float64 // per minute, with the time for starting them
+	CPUms       float64 // CPU time of each, with starting it
+}
+
+// addCost adds the cost of starting n workflows and their CPU time.
+func (r *rate) addCost(n int, started, cpu time.Duration) {
+	r.StartedPerS = float64(n) / started.Seconds()
+	r.EndToEndMin = 1 / (1/r.PerMin + 1/(60*r.StartedPerS))
+	r.CPUms = cpu.Seconds() * 1000 / float64(n)
 }
 
 // sustained measures posts that become due at a rate that exceeds the machine's
@@ -35,10 +46,17 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	began := time.Now()
 	// Bursts are armed ahead of time, so scheduling must end even earlier.
 	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
-	if _, _, err := s.schedule(ctx, accounts[0], "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
+	// This process is the client and the network, so its CPU time does not count.
+	before, _ := s.cpu()
+	scheduling := time.Now()
+	if _, _, err := s.schedule(ctx, accounts, "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
-	return s.rate(ctx, o, workflows.PostWorkflow, began, first)
+	started := time.Since(scheduling)
+	r, err := s.rate(ctx, o, workflows.PostWorkflow, began, first)
+	after, _ := s.cpu()
+	r.addCost(o.steady, started, after-before)
+	return r, err
 }
 
 // firstDue leaves enough time for starting all of them.

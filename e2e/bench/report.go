@@ -11,10 +11,11 @@ import (
 
 // report prints figures as they arrive and collects them for the last line.
 type report struct {
-	out             io.Writer
-	herds           []herd
-	bare, sustained rate
-	costs           []cost
+	out                       io.Writer
+	herds                     []herd
+	bare, deferred, sustained rate
+	bulk                      bulk
+	costs                     []cost
 }
 
 func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
@@ -28,6 +29,7 @@ func (r *report) herd(h herd) {
 
 func (r *report) rate(name string, f rate) {
 	r.say("%-12s %.0f per minute (overall, with ramp-up and tail, %.0f; requested %.0f), measured on %d", name, f.PerMin, f.WholeMin, f.DuePerMin, f.N)
+	r.say("             started at %.0f per second; %.0f per minute and %.1f ms of CPU time each from start to end", f.StartedPerS, f.EndToEndMin, f.CPUms)
 	if f.PerMin > 0.97*f.DuePerMin {
 		r.say("             it kept up with the requested rate: use a higher -rate to find the limit")
 	}
@@ -35,7 +37,8 @@ func (r *report) rate(name string, f rate) {
 
 func (r *report) ratio() {
 	if r.bare.PerMin > 0 {
-		r.say("ratio        %.2f of the bare workflows", r.sustained.PerMin/r.bare.PerMin)
+		r.say("ratio        %.2f of the bare workflows with a timer, %.2f of the deferred ones; end to end %.2f; CPU time %.2f ×",
+			r.sustained.PerMin/r.bare.PerMin, r.sustained.PerMin/r.deferred.PerMin, r.sustained.EndToEndMin/r.deferred.EndToEndMin, r.sustained.CPUms/r.deferred.CPUms)
 	}
 }
 
@@ -84,10 +87,16 @@ func (r *report) figures() map[string]any {
 		f["sustained_per_min"] = math.Round(r.sustained.PerMin)
 	}
 	if r.bare.N > 0 {
-		f["bare_per_min"] = math.Round(r.bare.PerMin)
+		f["bare_per_min"], f["deferred_per_min"] = math.Round(r.bare.PerMin), math.Round(r.deferred.PerMin)
 	}
 	if r.sustained.N > 0 && r.bare.N > 0 {
-		f["ratio"] = math.Round(1000*r.sustained.PerMin/r.bare.PerMin) / 1000
+		f["ratio"] = thousandths(r.sustained.PerMin / r.bare.PerMin)
+		f["due_vs_deferred"] = thousandths(r.sustained.PerMin / r.deferred.PerMin)
+		f["end_to_end_vs_deferred"] = thousandths(r.sustained.EndToEndMin / r.deferred.EndToEndMin)
+		f["cpu_per_post_vs_deferred"] = thousandths(r.sustained.CPUms / r.deferred.CPUms)
+	}
+	if r.bulk.PerS > 0 {
+		f["bulk_per_s"], f["bulk_started_per_s"] = math.Round(r.bulk.PerS), math.Round(r.bulk.StartedPerS)
 	}
 	if events, transitions, ok := r.perTarget(); ok {
 		f["cost"] = r.costs
@@ -114,3 +123,6 @@ func machine() string {
 	}
 	return fmt.Sprintf("%d cores (%s)%s, %s, all engines on it", runtime.NumCPU(), name, memory, runtime.GOOS)
 }
+
+// thousandths rounds a ratio.
+func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }

@@ -69,6 +69,17 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err := s.network.Start(loopback + ":0"); err != nil {
 		return s, err
 	}
+	if o.latency > 0 {
+		// Two thirds of it, and as much again for every other post.
+		slow := fake.Fault{Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: "/api/v1/statuses", Count: -1}
+		slower := slow
+		slower.Probability = 0.5
+		for _, f := range []fake.Fault{slow, slower} {
+			if err := s.network.Inject(f); err != nil {
+				return s, err
+			}
+		}
+	}
 	if s.dir, err = os.MkdirTemp("", "dateline-bench-*"); err != nil {
 		return s, err
 	}
@@ -194,12 +205,21 @@ func (s *stack) call(ctx context.Context, method, path string, body, out any) er
 	if err != nil {
 		return err
 	}
+	return s.request(ctx, method, path, "application/json", raw, out)
+}
+
+// send posts a body of another type to the API.
+func (s *stack) send(ctx context.Context, path, contentType, body string) error {
+	return s.request(ctx, http.MethodPost, path, contentType, []byte(body), nil)
+}
+
+func (s *stack) request(ctx context.Context, method, path, contentType string, raw []byte, out any) error {
 	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(raw)) //nolint:gosec // the address is one that the program under test said
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+s.token)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", contentType)
 	answer, err := s.http.Do(request) //nolint:gosec // the address is one that the program under test said
 	if err != nil {
 		return err

@@ -40,10 +40,16 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 		name string
 		run  func(context.Context) (result, error)
 	}{
-		{"naive, up to 9 round trips", func(ctx context.Context) (result, error) { return e.naive(ctx, o, site, pages) }},
+		{"naive, up to 9 round trips", func(ctx context.Context) (result, error) {
+			return e.measureThroughput(ctx, o, site, pages, e.countNaively)
+		}},
+		{"naive, 2 round trips", func(ctx context.Context) (result, error) {
+			return e.measureThroughput(ctx, o, site, pages, e.countInTwoRoundTrips)
+		}},
 		{"INCR", func(ctx context.Context) (result, error) {
 			return e.measureThroughput(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
 		}},
+		{"INCR, pipelined", func(ctx context.Context) (result, error) { return e.incrPipelined(ctx, o, site, pages) }},
 		{"batcher", func(ctx context.Context) (result, error) { return e.batcher(ctx, o, site, pages) }},
 	}
 	results := make([][]result, len(methods))
@@ -64,10 +70,13 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 		slices.SortFunc(results[i], func(a, b result) int { return int(a.perS - b.perS) })
 		return results[i][len(results[i])/2]
 	}
-	naive, incr, batcher := median(0), median(1), median(2)
+	naive, pipelined, incr, incrPipelined, batcher := median(0), median(1), median(2), median(3), median(4)
 	r.NaivePerS, r.IncrPerS, r.ViewsPerS, r.P99ms = naive.perS, incr.perS, batcher.perS, ms(batcher.p99)
-	r.TimesNaive, r.OfIncr = batcher.perS/naive.perS, batcher.perS/incr.perS
-	fmt.Fprintf(out, "the batcher has %.1f × the throughput of the naive method and %.2f of a bare INCR\n", r.TimesNaive, r.OfIncr)
+	r.NaivePipelinedPerS, r.IncrPipelinedPerS = pipelined.perS, incrPipelined.perS
+	r.TimesNaive, r.TimesNaivePipelined, r.OfIncr = batcher.perS/naive.perS, batcher.perS/pipelined.perS, batcher.perS/incr.perS
+	r.OfPipelinedIncrCPU = incrPipelined.redis / batcher.redis
+	fmt.Fprintf(out, "the batcher has %.1f × the throughput of the naive method, %.1f × that of the naive method in two round trips and %.2f of a bare INCR; per second of Redis' CPU time, %.2f of pipelined INCRs\n",
+		r.TimesNaive, r.TimesNaivePipelined, r.OfIncr, r.OfPipelinedIncrCPU)
 	return nil
 }
 
@@ -166,13 +175,8 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 	return t, err
 }
 
-// naive counts with one command after the other, as in tutorials, and without
-// dimensions.
-func (e *engine) naive(ctx context.Context, o options, site counter.Site, pages []string) (result, error) {
-	return e.measureThroughput(ctx, o, site, pages, e.countNaively)
-}
-
-// countNaively counts one view.
+// countNaively counts one view with one command after the other, as in tutorials,
+// and without dimensions.
 func (e *engine) countNaively(ctx context.Context, h counter.Hit) error {
 	const window, day = 30 * time.Minute, 24 * time.Hour
 	seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)

@@ -3,107 +3,110 @@ package cli
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
 	"dateline/internal/audience/site"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
-	"dateline/internal/infra/config"
 	"dateline/internal/ops/archive"
 )
 
 // export writes a workspace to a file, without secrets.
-func (p *Program) export(ctx context.Context, args []string) error {
-	set, file := p.flags("export")
-	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
-	out := set.String("o", "", "output `file`; - for standard output (default: workspace-<time>.tar.zst)")
-	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
-	if err != nil {
-		return err
-	}
-	defer parts.close()
-	id, err := workspaceID(*workspace)
-	if err != nil {
-		return err
-	}
-	owner, err := parts.store.OwnerOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	path, to := *out, p.Stdout
-	if path == "" {
-		path = "workspace-" + time.Now().UTC().Format("20060102-150405") + ".tar.zst"
-	}
-	if path != "-" {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func (p *Program) export() *cobra.Command {
+	c := p.command("export", "export a workspace to a file, without secrets")
+	workspace := c.Flags().String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	out := c.Flags().StringP("output", "o", "", "output `file`; - for standard output (default: workspace-<time>.tar.zst)")
+	return c.run(func(ctx context.Context, _ []string) error {
+		parts, err := p.assembleRunning(ctx, c)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }()
-		to = f
-	}
-	operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
-	if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
-		return err
-	}
-	counts, err := archive.Export(ctx, to, archive.ExportOptions{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
-	if err != nil {
-		return err
-	}
-	for _, s := range archive.Sections() {
-		_, _ = fmt.Fprintf(p.Stderr, "%-10s %d\n", s, counts[s])
-	}
-	return nil
+		defer parts.close()
+		id, err := workspaceID(*workspace)
+		if err != nil {
+			return err
+		}
+		owner, err := parts.store.OwnerOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		path, to := *out, p.Stdout
+		if path == "" {
+			path = "workspace-" + time.Now().UTC().Format("20060102-150405") + ".tar.zst"
+		}
+		if path != "-" {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = f.Close() }()
+			to = f
+		}
+		operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
+		if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
+			return err
+		}
+		counts, err := archive.Export(ctx, to, archive.ExportOptions{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
+		if err != nil {
+			return err
+		}
+		for _, s := range archive.Sections() {
+			_, _ = fmt.Fprintf(p.Stderr, "%-10s %d\n", s, counts[s])
+		}
+		return nil
+	})
 }
 
 // importWorkspace imports an exported file into a workspace. No posts are published
 // automatically.
-func (p *Program) importWorkspace(ctx context.Context, args []string) error {
-	set, file := p.flags("import")
-	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
-	from := set.String("from", "", "`file` written by `dateline export` or the API")
-	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
-	if err != nil {
+func (p *Program) importWorkspace() *cobra.Command {
+	c := p.command("import", "import an exported file into a workspace; no posts are published automatically")
+	workspace := c.Flags().String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	from := c.Flags().String("from", "", "`file` written by 'dateline export' or the API")
+	return c.run(func(ctx context.Context, _ []string) error {
+		parts, err := p.assembleRunning(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer parts.close()
+		if *from == "" {
+			return errors.New("--from is required: dateline import --from FILE")
+		}
+		id, err := workspaceID(*workspace)
+		if err != nil {
+			return err
+		}
+		in, err := os.Open(*from)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = in.Close() }()
+		owner, err := parts.store.OwnerOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		into := archive.Target{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive}
+		if parts.crawl != nil {
+			into.Seeds = parts.crawl.seeds
+		}
+		done, err := archive.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}), in, into)
+		if err != nil {
+			return err
+		}
+		for _, s := range archive.Sections()[1:] {
+			_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
+		}
+		for _, left := range done.Skipped {
+			_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
+		}
+		_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")
 		return err
-	}
-	defer parts.close()
-	if *from == "" {
-		return errors.New("--from is required: dateline import --from FILE")
-	}
-	id, err := workspaceID(*workspace)
-	if err != nil {
-		return err
-	}
-	in, err := os.Open(*from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	owner, err := parts.store.OwnerOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	into := archive.Target{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive}
-	if parts.crawl != nil {
-		into.Seeds = parts.crawl.seeds
-	}
-	done, err := archive.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}), in, into)
-	if err != nil {
-		return err
-	}
-	for _, s := range archive.Sections()[1:] {
-		_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
-	}
-	for _, left := range done.Skipped {
-		_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
-	}
-	_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")
-	return err
+	})
 }
 
 func workspaceID(text string) (uuid.UUID, error) {
@@ -119,14 +122,8 @@ func workspaceID(text string) (uuid.UUID, error) {
 
 // assembleRunning assembles the parts with the configured engines, or with those of a
 // running `dateline up`.
-func (p *Program) assembleRunning(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
-	switch err := parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return nil, err
-	case err != nil:
-		return nil, errUsage
-	}
-	cfg, err := config.Load(*file, p.Environ)
+func (p *Program) assembleRunning(ctx context.Context, c *command) (*parts, error) {
+	cfg, log, err := c.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -137,5 +134,5 @@ func (p *Program) assembleRunning(ctx context.Context, name string, parse func([
 		}
 		cfg = running.Apply(cfg)
 	}
-	return assemble(ctx, cfg, p.logger(cfg), nil, process{service: name, version: p.Version})
+	return assemble(ctx, cfg, log, nil, p.process(c.Name()))
 }

@@ -90,8 +90,16 @@ type parts struct {
 
 // process describes the process that is assembled.
 type process struct {
-	service, version string
-	sites            *demoWeb // nil unless the demo runs
+	service string
+	version string
+	commit  string
+	date    string
+	sites   *demoWeb // nil unless the demo runs
+}
+
+// process returns the description of a process of this program.
+func (p *Program) process(service string) process {
+	return process{service: service, version: p.Version, commit: p.Commit, date: p.Date}
 }
 
 // assemble connects to the engines and creates the components. box is the sandbox; it
@@ -208,7 +216,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.scheduler = &scheduling.Scheduler{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Notifier: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
-	return p, p.registerMetrics(of.version)
+	return p, p.registerMetrics()
 }
 
 // openRedis creates a client for a URL, or for the comma-separated hosts of a cluster.
@@ -246,7 +254,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -337,6 +345,7 @@ func (p *parts) worker() *worker.Worker {
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log}},
 		Views:    p.viewsActivities(),
+		Reports:  p.reportActivities(),
 	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log})

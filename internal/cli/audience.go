@@ -12,8 +12,12 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/report"
+	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/subscription"
 	"dateline/internal/audience/visitor"
+	"dateline/internal/identity/secret"
+	"dateline/internal/notify/email"
 	"dateline/internal/notify/pubsub"
 )
 
@@ -92,7 +96,31 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
 	}
-	return &api.Views{Reports: &report.Reporter{Store: p.store}, Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
+	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
+	return &api.Views{Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
+		Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
+}
+
+// subscriptions manages the recipients of reports and alerts.
+func (p *parts) subscriptions() *subscription.Service {
+	return &subscription.Service{Store: p.store, CanSendEmail: p.cfg.SMTPHost != ""}
+}
+
+// reportActivities returns the activities that send reports and alerts, or nil if
+// readers are not counted.
+func (p *parts) reportActivities() *activities.Reports {
+	if p.counter == nil {
+		return nil
+	}
+	out := &activities.Reports{Alerter: &subscription.Alerter{Store: p.store, PublicURL: p.cfg.PublicURL, Log: p.log}}
+	if p.cfg.SMTPHost == "" {
+		return out
+	}
+	from, domain := p.cfg.EmailSender()
+	out.Mailer = &subscription.Mailer{Store: p.store, Reports: &report.Reporter{Store: p.store}, PublicURL: p.cfg.PublicURL}
+	out.Outbox = &email.Outbox{Store: p.store, Log: p.log, Sender: &email.SMTP{Server: email.Server{Host: p.cfg.SMTPHost, Port: p.cfg.SMTPPort,
+		Encryption: email.Encryption(p.cfg.SMTPEncryption), Username: p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain}}}
+	return out
 }
 
 // viewsActivities returns the activities of view counting, or nil if it is off.

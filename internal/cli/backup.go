@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"dateline/internal/embedded"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
@@ -19,57 +21,59 @@ import (
 )
 
 // backup writes a backup of the database and, optionally, of the bucket and the keyset.
-func (p *Program) backup(ctx context.Context, args []string) error {
-	set, file := p.flags("backup")
-	out := set.String("o", "", "output `file`; - for standard output (default: dateline-<time>.backup)")
-	which := set.String("objects", backup.NoObjects, "`objects` to include: none, media, or all (with crawled pages)")
-	passphrase := set.String("passphrase-file", "", "`file` with a passphrase; includes the keyset, encrypted with it")
-	cfg, _, err := p.settingsWith(set, file, args)
-	if err != nil {
-		return err
-	}
-	if *which != backup.NoObjects && *which != backup.MediaObjects && *which != backup.AllObjects {
-		return fmt.Errorf("--objects %s: must be none, media or all", *which)
-	}
-	source := backup.Source{Database: cfg.DatabaseURL, Version: p.Version, Objects: *which}
-	if source.Database == "" {
-		if source.Database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
+func (p *Program) backup() *cobra.Command {
+	c := p.command("backup", "back up the database to a file, without downtime")
+	out := c.Flags().StringP("output", "o", "", "output `file`; - for standard output (default: dateline-<time>.backup)")
+	which := c.Flags().String("objects", backup.NoObjects, "`objects` to include: none, media, or all (with crawled pages)")
+	passphrase := c.Flags().String("passphrase-file", "", "`file` with a passphrase; includes the keyset, encrypted with it")
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, _, err := c.settings()
+		if err != nil {
 			return err
 		}
-	}
-	raw, ids, err := secret.Export(ctx, keysetSource(cfg))
-	if err != nil {
-		return err
-	}
-	source.KeyIDs = ids
-	if *passphrase != "" {
-		if source.Passphrase, err = readPassphrase(*passphrase); err != nil {
+		if *which != backup.NoObjects && *which != backup.MediaObjects && *which != backup.AllObjects {
+			return fmt.Errorf("--objects %s: must be none, media or all", *which)
+		}
+		source := backup.Source{Database: cfg.DatabaseURL, Version: p.Version, Objects: *which}
+		if source.Database == "" {
+			if source.Database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
+				return err
+			}
+		}
+		raw, ids, err := secret.Export(ctx, keysetSource(cfg))
+		if err != nil {
 			return err
 		}
-		source.Keyset = raw
-	}
-	if *which != backup.NoObjects {
-		if source.Bucket, err = runningBucket(ctx, cfg); err != nil {
+		source.KeyIDs = ids
+		if *passphrase != "" {
+			if source.Passphrase, err = readPassphrase(*passphrase); err != nil {
+				return err
+			}
+			source.Keyset = raw
+		}
+		if *which != backup.NoObjects {
+			if source.Bucket, err = runningBucket(ctx, cfg); err != nil {
+				return err
+			}
+		}
+		if *out == "-" {
+			m, end, err := backup.Write(ctx, p.Stdout, source)
+			if err == nil {
+				p.printBackup("standard output", m, end, cfg)
+			}
 			return err
 		}
-	}
-	if *out == "-" {
-		m, end, err := backup.Write(ctx, p.Stdout, source)
-		if err == nil {
-			p.printBackup("standard output", m, end, cfg)
+		path := *out
+		if path == "" {
+			path = "dateline-" + time.Now().UTC().Format("20060102-150405") + ".backup"
 		}
-		return err
-	}
-	path := *out
-	if path == "" {
-		path = "dateline-" + time.Now().UTC().Format("20060102-150405") + ".backup"
-	}
-	m, end, err := writeBackup(ctx, path, source)
-	if err != nil {
-		return err
-	}
-	p.printBackup(path, m, end, cfg)
-	return nil
+		m, end, err := writeBackup(ctx, path, source)
+		if err != nil {
+			return err
+		}
+		p.printBackup(path, m, end, cfg)
+		return nil
+	})
 }
 
 // writeBackup writes the backup to a temporary file, verifies it, and then renames it.

@@ -16,9 +16,9 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// remote is an installation whose engines are all elsewhere, but for Temporal,
-// which none of these commands needs.
-type remote struct {
+// externalEngines is an installation with external engines, without Temporal, which none of
+// these commands needs.
+type externalEngines struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
 	dir     string
@@ -26,7 +26,7 @@ type remote struct {
 	redis   *miniredis.Miniredis
 }
 
-func openRemote(t *testing.T) *remote {
+func openExternalEngines(t *testing.T) *externalEngines {
 	t.Helper()
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
@@ -34,24 +34,24 @@ func openRemote(t *testing.T) *remote {
 	n.Must(err)
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
-	r := &remote{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
+	r := &externalEngines{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
 	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=redis://" + r.redis.Addr(), "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
 		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir, "TEMPORAL_ADDRESS=127.0.0.1:1"}
 	return r
 }
 
-// run carries out a command; later settings are stronger.
-func (r *remote) run(status int, environ []string, args ...string) string {
+// run runs a command; later settings override earlier ones.
+func (r *externalEngines) run(status int, environ []string, args ...string) string {
 	r.t.Helper()
 	var said bytes.Buffer
 	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...)}
 	if got := p.Run(r.t.Context(), args); got != status {
-		r.t.Fatalf("%s gives %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
+		r.t.Fatalf("%s: got status %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
 	}
 	return said.String()
 }
 
-func (r *remote) wantOutput(output string, want ...string) {
+func (r *externalEngines) wantOutput(output string, want ...string) {
 	r.t.Helper()
 	for _, w := range want {
 		if !strings.Contains(output, w) {
@@ -61,7 +61,7 @@ func (r *remote) wantOutput(output string, want ...string) {
 }
 
 func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	due := r.Schedule()
 	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", due.ID)
 	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
@@ -81,7 +81,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	if len(r.redis.Keys()) != 0 {
 		t.Error("Redis still counts from before")
 	}
-	// With its keyset, into another one.
+	// Restored with its keyset into another installation.
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
@@ -93,7 +93,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the keyset is another one (%v)", err)
 	}
-	// Another keyset in its place is not lost.
+	// A different keyset at the same path is not overwritten.
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	r.run(0, nil, "keyset", "new", filepath.Join(r.dir, "third.json"))
 	third := append(empty, "DATELINE_KEYSET="+filepath.Join(r.dir, "third.json"))
@@ -102,7 +102,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 }
 
 func TestTheDoctorHasAStatus(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	r.wantOutput(r.run(1, nil, "doctor"), "database schema", "temporal", "does not respond", "some checks failed")
 	var out struct {
 		OK       bool `json:"ok"`
@@ -115,7 +115,7 @@ func TestTheDoctorHasAStatus(t *testing.T) {
 }
 
 func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	r.Schedule()
 	file := filepath.Join(r.dir, "workspace.tar.zst")
 	r.wantOutput(r.run(0, nil, "export", "-o", file), "posts      1", "accounts   1")
@@ -124,7 +124,7 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(1, nil, "import", "--from", file), "several workspaces")
 	r.wantOutput(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
-		t.Errorf("%d drafts came in", n)
+		t.Errorf("%d drafts were imported", n)
 	}
 	r.wantOutput(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")
 }

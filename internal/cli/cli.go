@@ -1,140 +1,152 @@
 // Package cli implements the command line: it loads the settings, assembles the
-// components of the process, and runs them. Each subcommand has a file.
+// components of the process, and runs them. Each command has a file. The commands in
+// internal/cli/remote talk to a running instance over its REST API.
 package cli
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"dateline/internal/cli/remote"
 	"dateline/internal/infra/config"
 )
 
 // Program is one invocation of the command line.
 type Program struct {
 	Version string
+	Commit  string // of the source; can be empty
+	Date    string // of the commit; can be empty
+	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Environ []string
 }
 
-type command struct {
-	name, summary string
-	run           func(ctx context.Context, args []string) error
-}
+// Groups of commands in the help.
+const (
+	clientGroup = "client"
+	serverGroup = "server"
+	toolGroup   = "tool"
+)
 
-func (p *Program) commands() []command {
-	return []command{
-		{"up", "start everything on this machine: engines without a URL, API, worker and sandbox", p.up},
-		{"api", "serve the API", p.api},
-		{"worker", "run the worker for workflows and activities", p.worker},
-		{"migrate", "migrate the database schema", p.migrate},
-		{"token", "create a new API token for the first owner", p.token},
-		{"login", "print a one-time login link for the first owner", p.login},
-		{"keyset", "keyset new FILE: create the keyset that encrypts access tokens", p.keyset},
-		{"keys", "list, rotate and retire the keys that encrypt access tokens", p.keys},
-		{"backup", "back up the database to a file, without downtime", p.backup},
-		{"restore", "restore a backup into an empty database; posts that may already be published are held", p.restore},
-		{"export", "export a workspace to a file, without secrets", p.export},
-		{"import", "import an exported file into a workspace; no posts are published automatically", p.importWorkspace},
-		{"quarantine", "list, replay or discard unreadable view count records", p.quarantine},
-		{"doctor", "check settings, engines, clocks, permissions and keys (--json)", p.doctor},
-		{"reindex", "rebuild the search index without downtime", p.reindex},
-		{"eval", "eval articles --data DIR: measure extraction quality and speed, compared with go-trafilatura", p.eval},
-		{"healthcheck", "check that the local api (or worker, as argument) is ready", p.healthcheck},
-		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},
-		{"version", "print the version", func(context.Context, []string) error {
-			_, err := fmt.Fprintln(p.Stdout, "dateline", p.Version)
-			return err
-		}},
+// Root returns the tree of commands.
+func (p *Program) Root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "dateline",
+		Short:         "Dateline publishes scheduled posts, counts readers and crawls news",
+		Long:          "Dateline publishes scheduled posts to social networks, exactly once and on time.\nIt also counts the readers of web sites and crawls news sites.",
+		Version:       p.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SetVersionTemplate(p.versionLine() + "\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return remote.UsageError(err.Error()) })
+	root.AddGroup(
+		&cobra.Group{ID: clientGroup, Title: "Commands for a running instance (see `dateline login --help`):"},
+		&cobra.Group{ID: serverGroup, Title: "Commands that run Dateline:"},
+		&cobra.Group{ID: toolGroup, Title: "Commands that maintain an installation:"})
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(clientGroup, remote.Commands(remote.Options{Version: p.Version, Environ: p.Environ})...)
+	add(serverGroup, p.up(), p.api(), p.worker(), p.migrate(), p.healthcheck())
+	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(), p.importWorkspace(), p.quarantine(), p.doctor(),
+		p.reindex(), p.eval(), p.buildTemporald(), p.settings())
+	root.AddCommand(&cobra.Command{Use: "version", Short: "print version, commit and date", Args: arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
+		return err
+	}})
+	return root
 }
 
-// errUsage is returned for invalid arguments, after the message was printed.
-var errUsage = errors.New("usage")
+func (p *Program) versionLine() string {
+	line := "dateline " + p.Version
+	if p.Commit != "" {
+		line += " (" + strings.TrimSpace(p.Commit+" "+p.Date) + ")"
+	}
+	return line
+}
 
 // Run executes a command and returns the exit status.
 func (p *Program) Run(ctx context.Context, args []string) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
-		p.usage()
+	root := p.Root()
+	root.SetArgs(args)
+	c, err := root.ExecuteContextC(ctx)
+	if err == nil {
 		return 0
 	}
-	for _, c := range p.commands() {
-		if c.name != args[0] {
-			continue
-		}
-		err := c.run(ctx, args[1:])
-		switch {
-		case err == nil, errors.Is(err, flag.ErrHelp):
-			return 0
-		case errors.Is(err, errUsage):
-			return 2
-		default:
-			_, _ = fmt.Fprintf(p.Stderr, "dateline %s: %s\n", c.name, err)
-			return 1
-		}
+	status := remote.ExitCode(err)
+	if strings.HasPrefix(err.Error(), "unknown command") {
+		status = remote.ExitUsage
 	}
-	_, _ = fmt.Fprintf(p.Stderr, "dateline: unknown command %q\n\n", args[0])
-	p.usage()
-	return 2
+	if !errors.Is(err, remote.ErrReported) {
+		_, _ = fmt.Fprintf(p.Stderr, "%s: %s\n", c.CommandPath(), err)
+	}
+	if status == remote.ExitUsage {
+		_, _ = fmt.Fprintf(p.Stderr, "Run `%s --help` for its usage.\n", c.CommandPath())
+	}
+	return status
 }
 
-func (p *Program) usage() {
-	_, _ = fmt.Fprint(p.Stderr, "Dateline publishes scheduled posts to social networks, exactly once and on time.\n\nUsage: dateline <command> [flags]\n\n")
-	for _, c := range p.commands() {
-		_, _ = fmt.Fprintf(p.Stderr, "  %-16s %s\n", c.name, c.summary)
-	}
-	_, _ = fmt.Fprint(p.Stderr, "\nRun `dateline up --help` for a list of all settings.\n")
+// usageError returns an error for invalid arguments.
+func usageError(message string) error { return remote.UsageError(message) }
+
+// arguments turns errors of an argument check into usage errors.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs { return remote.Arguments(check) }
+
+// group returns a command that only has subcommands.
+func (p *Program) group(use, short string) *cobra.Command { return remote.Group(use, short) }
+
+// command is a command that reads the settings.
+type command struct {
+	*cobra.Command
+	program *Program
+	config  *string // nil if it reads no settings
 }
 
-// flags returns a flag set whose help also lists all settings.
-func (p *Program) flags(name string) (set *flag.FlagSet, configFile *string) {
-	set = flag.NewFlagSet(name, flag.ContinueOnError)
-	set.SetOutput(p.Stderr)
-	configFile = set.String("config", "", "file of KEY=value `settings` (default: ./dateline.env if it exists)")
-	set.Usage = func() {
-		set.SetOutput(p.Stdout)
-		_, _ = fmt.Fprintf(p.Stdout, "Usage: dateline %s [flags]\n\nFlags:\n", name)
-		set.PrintDefaults()
-		_, _ = fmt.Fprint(p.Stdout, "\nSettings:\n\n")
-		_ = config.Help(p.Stdout)
-	}
-	return set, configFile
+const settingsHelp = "\nSettings are read from the environment, then from the file of --config.\nRun `dateline settings` for a list of all.\n"
+
+// command returns a command with the flag --config.
+func (p *Program) command(use, short string) *command {
+	c := p.plainCommand(use, short)
+	c.config = c.Flags().String("config", "", "file of KEY=value `settings` (default: ./"+config.DefaultFile+" if it exists)")
+	_ = c.MarkFlagFilename("config")
+	c.SetUsageTemplate(c.UsageTemplate() + settingsHelp)
+	return c
 }
 
-// parse parses flags and rejects positional arguments.
-func (p *Program) parse(set *flag.FlagSet, args []string) error {
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return errUsage
-	}
-	if set.NArg() > 0 {
-		_, _ = fmt.Fprintf(p.Stderr, "dateline %s: unexpected argument %q\n", set.Name(), set.Arg(0))
-		return errUsage
-	}
-	return nil
+// plainCommand returns a command without settings.
+func (p *Program) plainCommand(use, short string) *command {
+	return &command{Command: &cobra.Command{Use: use, Short: short, Args: arguments(cobra.NoArgs)}, program: p}
 }
 
-// settings parses the flags and loads the settings.
-func (p *Program) settings(name string, args []string) (*config.Config, *slog.Logger, error) {
-	set, file := p.flags(name)
-	return p.settingsWith(set, file, args)
+// run sets what the command does.
+func (c *command) run(do func(ctx context.Context, args []string) error) *cobra.Command {
+	c.RunE = func(cc *cobra.Command, args []string) error { return do(cc.Context(), args) }
+	return c.Command
 }
 
-func (p *Program) settingsWith(set *flag.FlagSet, file *string, args []string) (*config.Config, *slog.Logger, error) {
-	if err := p.parse(set, args); err != nil {
-		return nil, nil, err
-	}
-	cfg, err := config.Load(*file, p.Environ)
+// settings loads the settings.
+func (c *command) settings() (*config.Config, *slog.Logger, error) {
+	cfg, err := config.Load(*c.config, c.program.Environ)
 	if err != nil {
 		return nil, nil, err
 	}
-	return cfg, p.logger(cfg), nil
+	return cfg, c.program.logger(cfg), nil
 }
 
 func (p *Program) logger(cfg *config.Config) *slog.Logger {
@@ -143,4 +155,10 @@ func (p *Program) logger(cfg *config.Config) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(p.Stderr, o))
 	}
 	return slog.New(slog.NewTextHandler(p.Stderr, o))
+}
+
+// settings prints all settings.
+func (p *Program) settings() *cobra.Command {
+	c := p.plainCommand("settings", "list all settings with their defaults")
+	return c.run(func(context.Context, []string) error { return config.Help(p.Stdout) })
 }

@@ -8,17 +8,22 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"dateline/internal/news/article/eval"
 	"dateline/internal/news/article/score"
 )
 
 // eval measures the extraction on datasets with ground truth.
-func (p *Program) eval(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] != "articles" {
-		_, _ = fmt.Fprintln(p.Stderr, "Usage: dateline eval articles --data DIR")
-		return errUsage
-	}
-	set, _ := p.flags("eval articles")
+func (p *Program) eval() *cobra.Command {
+	group := p.group("eval", "measure the quality of algorithms on datasets")
+	group.AddCommand(p.evalArticles())
+	return group
+}
+
+func (p *Program) evalArticles() *cobra.Command {
+	c := p.plainCommand("articles", "measure extraction quality and speed, compared with go-trafilatura")
+	set := c.Flags()
 	dir := set.String("data", "", "`folder` with one or more datasets (docs/how-to/evaluate-extraction.md)")
 	half := set.String("half", "", "only the sites of this `half`: inspect or held-out")
 	kind := set.String("type", "", "only pages of this `type`, such as article or forum")
@@ -26,55 +31,52 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 	learned := set.Bool("learned", true, "also measure selectors learned from the other pages of a site")
 	worst := set.Int("worst", 0, "list the `n` worst pages of the inspected half")
 	report := set.String("report", "", "write an HTML `file` that shows the worst pages of the inspected half")
-	if err := p.parse(set, args[1:]); err != nil {
-		return err
-	}
-	if *dir == "" {
-		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: --data is required")
-		return errUsage
-	}
-	if h := score.Half(*half); h != "" && h != score.Inspect && h != score.HeldOut {
-		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: --half must be inspect or held-out")
-		return errUsage
-	}
-	sets, others, err := eval.FindDatasets(*dir)
-	if err != nil {
-		return err
-	}
-	for _, o := range others {
-		_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it contains no dataset\n", o)
-	}
-	o := eval.Options{Half: score.Half(*half), Type: *kind, NoBaseline: !*baseline, NoLearned: !*learned, Worst: *worst}
-	if *report != "" {
-		o.Worst = max(o.Worst, reportPages)
-	}
-	all := eval.Result{Dataset: "all"}
-	for _, s := range sets {
-		r, err := eval.Evaluate(ctx, s, o, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
-		_, _ = fmt.Fprint(p.Stderr, "\n")
+	return c.run(func(ctx context.Context, _ []string) error {
+		if *dir == "" {
+			return usageError("--data is required: dateline eval articles --data DIR")
+		}
+		if h := score.Half(*half); h != "" && h != score.Inspect && h != score.HeldOut {
+			return usageError("--half must be inspect or held-out")
+		}
+		sets, others, err := eval.FindDatasets(*dir)
 		if err != nil {
 			return err
 		}
-		p.printTable(&r)
-		all.Merge(r, o.Worst)
-		if len(sets) == 1 {
-			all.Dataset = r.Dataset
-		} else if err := p.printJSON(&r); err != nil {
-			return err
+		for _, o := range others {
+			_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it contains no dataset\n", o)
 		}
-	}
-	if len(sets) > 1 {
-		p.printTable(&all)
-	}
-	for _, w := range all.Worst[:min(len(all.Worst), *worst)] {
-		_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset, w.Key, w.Type, w.URL)
-	}
-	if *report != "" {
-		if err := writeReport(*report, all.Worst); err != nil {
-			return err
+		o := eval.Options{Half: score.Half(*half), Type: *kind, NoBaseline: !*baseline, NoLearned: !*learned, Worst: *worst}
+		if *report != "" {
+			o.Worst = max(o.Worst, reportPages)
 		}
-	}
-	return p.printJSON(&all)
+		all := eval.Result{Dataset: "all"}
+		for _, s := range sets {
+			r, err := eval.Evaluate(ctx, s, o, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+			_, _ = fmt.Fprint(p.Stderr, "\n")
+			if err != nil {
+				return err
+			}
+			p.printTable(&r)
+			all.Merge(r, o.Worst)
+			if len(sets) == 1 {
+				all.Dataset = r.Dataset
+			} else if err := p.printJSON(&r); err != nil {
+				return err
+			}
+		}
+		if len(sets) > 1 {
+			p.printTable(&all)
+		}
+		for _, w := range all.Worst[:min(len(all.Worst), *worst)] {
+			_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset, w.Key, w.Type, w.URL)
+		}
+		if *report != "" {
+			if err := writeReport(*report, all.Worst); err != nil {
+				return err
+			}
+		}
+		return p.printJSON(&all)
+	})
 }
 
 // reportPages is the number of pages in a report.

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// articleSet writes a set of pages of which the truth is known.
+// articleSet writes a set of pages with ground truth.
 func articleSet(t *testing.T, dir string, pages int) {
 	t.Helper()
 	truths := map[string]map[string]any{}
@@ -44,7 +44,7 @@ func articleSet(t *testing.T, dir string, pages int) {
 	}
 }
 
-// The figures of a set, or of all sets of a folder, are the last line.
+// The last line has the figures of a set, or of all sets of a folder.
 func TestEvaluatingArticles(t *testing.T) {
 	dir := t.TempDir()
 	articleSet(t, filepath.Join(dir, "one"), 3)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
+
+	"github.com/spf13/cobra"
 
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/secret"
@@ -18,63 +19,58 @@ func keysetSource(cfg *config.Config) secret.Source {
 	return secret.Source{Path: cfg.Keyset, JSON: secret.NewText(cfg.KeysetJSON), KMS: cfg.KeysetKMS}
 }
 
-const keysUsage = `Usage: dateline keys <command> [flags]
-
-  list          list the keys and the number of values encrypted with each
-  rotate        add a new key and make it the primary key
-  reencrypt     re-encrypt all values with the primary key, without downtime
-  retire        disable the older keys, if no values are encrypted with them
-  enable ID     re-enable a retired key
-  add           add a key that is not primary yet, so that all processes can load it first
-  promote ID    make a key the primary key
-
-Flags:
-  --config FILE  settings file
-  --out FILE     output file for the new keyset, if it is given as DATELINE_KEYSET_JSON
-`
-
 // keys manages the keyset and re-encrypts values.
-func (p *Program) keys(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-		_, err := io.WriteString(p.Stderr, keysUsage)
-		return err
+func (p *Program) keys() *cobra.Command {
+	group := p.group("keys", "list, rotate and retire the keys that encrypt access tokens")
+	for _, k := range []struct{ use, short string }{
+		{"list", "list the keys and the number of values encrypted with each"},
+		{"rotate", "add a new key and make it the primary key"},
+		{"reencrypt", "re-encrypt all values with the primary key, without downtime"},
+		{"retire", "disable the older keys, if no values are encrypted with them"},
+		{"enable ID", "re-enable a retired key"},
+		{"add", "add a key that is not primary yet, so that all processes can load it first"},
+		{"promote ID", "make a key the primary key"},
+	} {
+		group.AddCommand(p.keysCommand(k.use, k.short))
 	}
-	command, args := args[0], args[1:]
-	var id uint32
-	if command == "enable" || command == "promote" {
-		if len(args) == 0 {
-			_, _ = io.WriteString(p.Stderr, keysUsage)
-			return errUsage
+	return group
+}
+
+func (p *Program) keysCommand(use, short string) *cobra.Command {
+	c := p.command(use, short)
+	if c.Name() != use {
+		c.Args = arguments(cobra.ExactArgs(1))
+	}
+	out := c.Flags().String("out", "", "output `file` for the new keyset, if it is given as DATELINE_KEYSET_JSON")
+	return c.run(func(ctx context.Context, args []string) error {
+		var id uint32
+		if len(args) > 0 {
+			number, err := strconv.ParseUint(args[0], 10, 32)
+			if err != nil {
+				return fmt.Errorf("key ID must be a number: %q; see `dateline keys list`", args[0])
+			}
+			id = uint32(number)
 		}
-		number, err := strconv.ParseUint(args[0], 10, 32)
+		cfg, _, err := c.settings()
 		if err != nil {
-			return fmt.Errorf("key ID must be a number: %q; see `dateline keys list`", args[0])
+			return err
 		}
-		id, args = uint32(number), args[1:]
-	}
-	set, file := p.flags("keys " + command)
-	out := set.String("out", "", "output `file` for the new keyset, if it is given as DATELINE_KEYSET_JSON")
-	cfg, _, err := p.settingsWith(set, file, args)
-	if err != nil {
-		return err
-	}
-	source := keysetSource(cfg)
-	switch command {
-	case "add":
-		id, err = secret.Add(ctx, source, *out)
-		return p.printResult(err, "added key %d; restart all processes, then promote it", id)
-	case "rotate":
-		id, err = secret.Rotate(ctx, source, *out)
-		return p.printResult(err, "key %d is now the primary key; run `dateline keys reencrypt` next", id)
-	case "promote":
-		return p.printResult(secret.Promote(ctx, source, *out, id), "key %d is now the primary key; run `dateline keys reencrypt` next", id)
-	case "enable":
-		return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
-	case "list", "reencrypt", "retire":
-		return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error { return p.manageKeys(ctx, k, command, *out) })
-	}
-	_, _ = io.WriteString(p.Stderr, keysUsage)
-	return errUsage
+		source := keysetSource(cfg)
+		switch c.Name() {
+		case "add":
+			id, err = secret.Add(ctx, source, *out)
+			return p.printResult(err, "added key %d; restart all processes, then promote it", id)
+		case "rotate":
+			id, err = secret.Rotate(ctx, source, *out)
+			return p.printResult(err, "key %d is now the primary key; run `dateline keys reencrypt` next", id)
+		case "promote":
+			return p.printResult(secret.Promote(ctx, source, *out, id), "key %d is now the primary key; run `dateline keys reencrypt` next", id)
+		case "enable":
+			return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
+		default:
+			return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error { return p.manageKeys(ctx, k, c.Name(), *out) })
+		}
+	})
 }
 
 func (p *Program) printResult(err error, format string, args ...any) error {

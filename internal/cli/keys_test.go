@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// tended is an installation whose keys are tended from the command line.
+// tended is an installation whose keys are managed with the command line.
 type tended struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
@@ -30,18 +30,18 @@ func openTended(t *testing.T) tended {
 	return tended{n, t, n.Connect("desk").ID, []string{"DATABASE_URL=" + n.DatabaseURL, "DATELINE_KEYSET=" + n.Keyset.Path}}
 }
 
-// run carries out a command and gives what it says.
+// run runs a command and returns its output.
 func (d tended) run(status int, args ...string) string {
 	d.t.Helper()
 	var output bytes.Buffer
 	p := Program{Stdout: &output, Stderr: &output, Environ: d.environ}
 	if got := p.Run(d.t.Context(), append([]string{"keys"}, args...)); got != status {
-		d.t.Fatalf("keys %s gives %d: %s", strings.Join(args, " "), got, output.String())
+		d.t.Fatalf("keys %s: got status %d: %s", strings.Join(args, " "), got, output.String())
 	}
 	return output.String()
 }
 
-// roles are what the keys do, in the order in which they are listed.
+// roles returns the roles of the keys in the order of the list.
 func (d tended) roles() (roles []string) {
 	d.t.Helper()
 	for line := range strings.Lines(d.run(0, "list")) {
@@ -57,7 +57,7 @@ func (d tended) wantRoles(want ...string) {
 	}
 }
 
-// token opens an account's token with the keyset as it is by now.
+// token opens an account's token with the current keyset.
 func (d tended) token() string {
 	d.t.Helper()
 	accounts := *d.Accounts
@@ -74,12 +74,12 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	before := d.token()
 	d.wantRoles("primary")
 	if output := d.run(0, "rotate"); !strings.Contains(output, "is now the primary key") {
-		t.Errorf("rotating says %q", output)
+		t.Errorf("rotate: got %q", output)
 	}
 	d.wantRoles("enabled", "primary")
-	// Retiring the old one now would lose what it has sealed.
+	// Retiring the old key now would make its values unreadable.
 	if output := d.run(1, "retire"); !strings.Contains(output, "keys reencrypt") {
-		t.Errorf("retiring too early says %q", output)
+		t.Errorf("retiring too early: got %q", output)
 	}
 	d.wantRoles("enabled", "primary")
 	if output := d.run(0, "reencrypt"); strings.Contains(output, "re-encrypted 0 values") {
@@ -89,11 +89,11 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 		t.Errorf("second reencrypt: got %q", output)
 	}
 	if output := d.run(0, "retire"); !strings.Contains(output, "retired 1 keys") {
-		t.Errorf("retiring says %q", output)
+		t.Errorf("retire: got %q", output)
 	}
 	d.wantRoles("retired", "primary")
 
-	// A key that every process learns of before it seals.
+	// A key that every process gets before it seals with it.
 	added := strings.Trim(strings.Fields(d.run(0, "add"))[2], ";,")
 	d.wantRoles("retired", "primary", "enabled")
 	d.run(0, "promote", added)
@@ -112,7 +112,7 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	}
 	d.environ = d.environ[1:]
 	if output := d.run(1, "list"); !strings.Contains(output, "DATABASE_URL") {
-		t.Errorf("without a database it says %q", output)
+		t.Errorf("without a database: got %q", output)
 	}
 }
 
@@ -132,14 +132,14 @@ func TestUpRetiresKeys(t *testing.T) {
 		return output.String()
 	}
 	if output := start(false); output != "" {
-		t.Errorf("it says %q", output)
+		t.Errorf("got %q", output)
 	}
 	d.wantRoles("enabled", "primary")
 	if output := d.run(0, "reencrypt"); !strings.Contains(output, "re-encrypted 0 values") {
-		t.Errorf("after a start there was left: %q", output)
+		t.Errorf("after a start: got %q", output)
 	}
 	if output := start(true); output != "Retired 1 keys.\n" {
-		t.Errorf("it says %q", output)
+		t.Errorf("got %q", output)
 	}
 	d.wantRoles("retired", "primary")
 	if d.token() != before {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
 	"dateline/internal/embedded"
 	"dateline/internal/identity/login"
@@ -41,44 +42,47 @@ func (p *parts) loginLink(ctx context.Context, owner uuid.UUID) (string, error) 
 	return login.NewLink(ctx, p.store, p.cfg.PublicURL, owner, p.clock.Now())
 }
 
-// login prints a login link for a running installation.
-func (p *Program) login(ctx context.Context, args []string) error {
-	cfg, _, err := p.settings("login", args)
-	if err != nil {
-		return err
-	}
-	database := cfg.DatabaseURL
-	if database == "" {
-		if database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
+// loginLink prints a login link for a running installation.
+func (p *Program) loginLink() *cobra.Command {
+	c := p.command("login-link", "print a link that logs the first owner in to the dashboard, once")
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, _, err := c.settings()
+		if err != nil {
 			return err
 		}
-	}
-	s, err := postgres.Open(ctx, database)
-	if err != nil {
+		database := cfg.DatabaseURL
+		if database == "" {
+			if database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
+				return err
+			}
+		}
+		s, err := postgres.Open(ctx, database)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		_, owner, found, err := s.FirstWorkspace(ctx)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return errors.New("there is no workspace yet; create one with `dateline token`")
+		}
+		base, err := s.PublicURL(ctx)
+		if err != nil {
+			return err
+		}
+		if base == "" {
+			base = cfg.PublicURL
+		}
+		now, err := s.Time(ctx)
+		if err != nil {
+			return err
+		}
+		link, err := login.NewLink(ctx, s, base, owner, now)
+		if err == nil {
+			_, err = fmt.Fprintln(p.Stdout, link)
+		}
 		return err
-	}
-	defer s.Close()
-	_, owner, found, err := s.FirstWorkspace(ctx)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return errors.New("there is no workspace yet; create one with `dateline token`")
-	}
-	base, err := s.PublicURL(ctx)
-	if err != nil {
-		return err
-	}
-	if base == "" {
-		base = cfg.PublicURL
-	}
-	now, err := s.Time(ctx)
-	if err != nil {
-		return err
-	}
-	link, err := login.NewLink(ctx, s, base, owner, now)
-	if err == nil {
-		_, err = fmt.Fprintln(p.Stdout, link)
-	}
-	return err
+	})
 }

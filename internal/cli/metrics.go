@@ -13,12 +13,12 @@ import (
 )
 
 // registerMetrics registers the metrics that are read on a scrape.
-func (p *parts) registerMetrics(version string) error {
+func (p *parts) registerMetrics() error {
 	t := p.telemetry
 	checks := p.checks()
 	return errors.Join(
 		t.RegisterGauge("dateline_build_info", func(context.Context) ([]telemetry.Sample, error) {
-			return []telemetry.Sample{{Labels: []string{version}, Value: 1}}, nil
+			return []telemetry.Sample{{Labels: []string{p.of.version, p.of.commit, p.of.date}, Value: 1}}, nil
 		}),
 		t.RegisterGauge("dateline_posts_armed", func(context.Context) ([]telemetry.Sample, error) {
 			return telemetry.SingleSample(float64(p.running.Armed())), nil

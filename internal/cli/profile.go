@@ -2,19 +2,20 @@ package cli
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // profiler is the flag --pprof of long-running commands.
 type profiler struct{ address *string }
 
-func profilerFlag(set *flag.FlagSet) profiler {
+func profilerFlag(set *pflag.FlagSet) profiler {
 	return profiler{set.String("pprof", "", "serve the Go profiler (pprof) on this loopback `address`, such as 127.0.0.1:6060")}
 }
 

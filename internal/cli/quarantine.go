@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
@@ -17,58 +17,46 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-const quarantineUsage = `Usage: dateline quarantine <command> [flags] [ID…]
-
-Unreadable view count records are moved to a quarantine in Redis, which stores the
-newest 10,000 of each shard for 30 days.
-
-  list              list the records and whether this version can read them
-  replay [ID…]      count the records that this version can read, each once; all without IDs
-  discard ID…       delete the records; --all deletes all
-
-Flags:
-  --config FILE  settings file
-`
-
 // quarantine lists, replays or discards unreadable records.
-func (p *Program) quarantine(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-		_, err := io.WriteString(p.Stderr, quarantineUsage)
-		return err
-	}
-	command := args[0]
-	set, file := p.flags("quarantine " + command)
-	all := set.Bool("all", false, "discard all records")
-	if err := set.Parse(args[1:]); err != nil {
-		return errUsage
-	}
-	ids := make([]uuid.UUID, set.NArg())
-	for i, text := range set.Args() {
-		var err error
-		if ids[i], err = uuid.Parse(text); err != nil {
-			return fmt.Errorf("%q: id must be a UUID, see `dateline quarantine list`", text)
+func (p *Program) quarantine() *cobra.Command {
+	group := p.group("quarantine", "list, replay or discard unreadable view count records")
+	group.Long = `Unreadable view count records are moved to a quarantine in Redis, which stores the
+newest 10,000 of each shard for 30 days.`
+	list := p.command("list", "list the records and whether this version can read them")
+	group.AddCommand(p.quarantineCommand(list, p.listQuarantine))
+	replay := p.command("replay [ID…]", "count the records that this version can read, each once; all without IDs")
+	replay.Args = nil
+	group.AddCommand(p.quarantineCommand(replay, p.replayQuarantine))
+	discard := p.command("discard ID…", "delete the records")
+	all := discard.Flags().Bool("all", false, "discard all records")
+	discard.Args = func(_ *cobra.Command, args []string) error {
+		if *all == (len(args) > 0) {
+			return usageError("give the IDs of the records, or --all")
 		}
+		return nil
 	}
-	var run func(*flush.Flusher) error
-	switch {
-	case command == "list" && len(ids) == 0:
-		run = func(k *flush.Flusher) error { return p.listQuarantine(ctx, k) }
-	case command == "replay":
-		run = func(k *flush.Flusher) error { return p.replayQuarantine(ctx, k, ids) }
-	case command == "discard" && *all != (len(ids) > 0):
-		run = func(k *flush.Flusher) error {
-			done, err := k.DiscardQuarantined(ctx, ids)
-			return p.printResult(err, "discarded %d records", done.Discarded)
+	group.AddCommand(p.quarantineCommand(discard, func(ctx context.Context, k *flush.Flusher, ids []uuid.UUID) error {
+		done, err := k.DiscardQuarantined(ctx, ids)
+		return p.printResult(err, "discarded %d records", done.Discarded)
+	}))
+	return group
+}
+
+func (p *Program) quarantineCommand(c *command, run func(context.Context, *flush.Flusher, []uuid.UUID) error) *cobra.Command {
+	return c.run(func(ctx context.Context, args []string) error {
+		ids := make([]uuid.UUID, len(args))
+		for i, text := range args {
+			var err error
+			if ids[i], err = uuid.Parse(text); err != nil {
+				return fmt.Errorf("%q: id must be a UUID, see `dateline quarantine list`", text)
+			}
 		}
-	default:
-		_, _ = io.WriteString(p.Stderr, quarantineUsage)
-		return errUsage
-	}
-	cfg, err := config.Load(*file, p.Environ)
-	if err != nil {
-		return err
-	}
-	return p.withQuarantine(ctx, cfg, run)
+		cfg, _, err := c.settings()
+		if err != nil {
+			return err
+		}
+		return p.withQuarantine(ctx, cfg, func(k *flush.Flusher) error { return run(ctx, k, ids) })
+	})
 }
 
 // withQuarantine connects to the configured engines, or to those of a running
@@ -98,7 +86,7 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 	return run(&flush.Flusher{Counter: counter.New(client, counter.Options{}), Store: s, Log: p.logger(cfg)})
 }
 
-func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher) error {
+func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher, _ []uuid.UUID) error {
 	records, err := k.Quarantine(ctx)
 	if err != nil {
 		return err

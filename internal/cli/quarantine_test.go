@@ -15,7 +15,7 @@ import (
 // The quarantine is listed, replayed and discarded from the command line.
 func TestQuarantine_FromTheCommandLine(t *testing.T) {
 	n := newsroomtest.Open(t)
-	url := "redis://" + miniredis.RunT(t).Addr() // settings take no sockets
+	url := "redis://" + miniredis.RunT(t).Addr() // settings do not support sockets
 	environ := []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + url}
 	run := func(status int, args ...string) string {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
 
 	"dateline/internal/embedded"
 	"dateline/internal/identity/keyring"
@@ -31,42 +32,44 @@ type restoreCommand struct {
 }
 
 // restore loads a backup into an empty database.
-func (p *Program) restore(ctx context.Context, args []string) error {
-	set, file := p.flags("restore")
-	from := set.String("from", "", "`file` written by `dateline backup`; - for standard input")
-	holdPolicy := set.String("hold", string(backup.HoldDue), "which scheduled posts are held for a manual decision, because they may already be published: `due` (those due before now), all, or reconcile (search for the due ones at their network first)")
-	replace := set.Bool("replace", false, "replace the existing data in the database")
-	flush := set.Bool("flush-redis", false, "flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
-	passphrase := set.String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
-	cfg, log, err := p.settingsWith(set, file, args)
-	if err != nil {
-		return err
-	}
-	if *from == "" {
-		return errors.New("--from is required: dateline restore --from FILE")
-	}
-	r := &restoreCommand{program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace, flushRedis: *flush}
-	if *passphrase != "" {
-		if r.passphrase, err = readPassphrase(*passphrase); err != nil {
+func (p *Program) restore() *cobra.Command {
+	c := p.command("restore", "restore a backup into an empty database; posts that may already be published are held")
+	from := c.Flags().String("from", "", "`file` written by 'dateline backup'; - for standard input")
+	holdPolicy := c.Flags().String("hold", string(backup.HoldDue), "`which` scheduled posts are held for a manual decision, because they may already be published: due (those due before now), all, or reconcile (search for the due ones at their network first)")
+	replace := c.Flags().Bool("replace", false, "replace the existing data in the database")
+	flush := c.Flags().Bool("flush-redis", false, "flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
+	passphrase := c.Flags().String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, log, err := c.settings()
+		if err != nil {
 			return err
 		}
-	}
-	// Opened before root privileges are dropped, because it may be readable by root only.
-	input := os.Stdin
-	if *from != "-" {
-		if input, err = os.Open(*from); err != nil {
+		if *from == "" {
+			return errors.New("--from is required: dateline restore --from FILE")
+		}
+		r := &restoreCommand{program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace, flushRedis: *flush}
+		if *passphrase != "" {
+			if r.passphrase, err = readPassphrase(*passphrase); err != nil {
+				return err
+			}
+		}
+		// Opened before root privileges are dropped, because it may be readable by root only.
+		input := os.Stdin
+		if *from != "-" {
+			if input, err = os.Open(*from); err != nil {
+				return err
+			}
+			defer func() { _ = input.Close() }()
+		}
+		if r.archive, err = backup.Open(input); err != nil {
 			return err
 		}
-		defer func() { _ = input.Close() }()
-	}
-	if r.archive, err = backup.Open(input); err != nil {
-		return err
-	}
-	defer r.archive.Close()
-	if cfg.DatabaseURL != "" {
-		return r.run(ctx)
-	}
-	return r.restoreLocally(ctx)
+		defer r.archive.Close()
+		if cfg.DatabaseURL != "" {
+			return r.run(ctx)
+		}
+		return r.restoreLocally(ctx)
+	})
 }
 
 // restoreLocally starts the local Postgres and S3 server and restores into them. It

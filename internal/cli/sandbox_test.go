@@ -24,7 +24,7 @@ type sandboxed struct {
 	box *sandbox
 }
 
-// start starts the sandbox and connects its account, as `up` does.
+// start starts the sandbox and connects its account, like `up`.
 func (s *sandboxed) start() error {
 	s.T.Helper()
 	box, err := startSandbox(s.cfg)
@@ -104,7 +104,7 @@ func TestSandbox_FailuresAreWarnings(t *testing.T) {
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "sandbox", "mastodon.jsonl"), 0o700); err != nil { // a directory in the place of its journal
+	if err := os.MkdirAll(filepath.Join(dir, "sandbox", "mastodon.jsonl"), 0o700); err != nil { // a directory instead of its journal
 		t.Fatal(err)
 	}
 	box := openSandbox(&config.Config{Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: dir}, log)
@@ -116,7 +116,7 @@ func TestSandbox_FailuresAreWarnings(t *testing.T) {
 	logged.Reset()
 	s := &sandboxed{Newsroom: newsroomtest.Open(t), cfg: &config.Config{Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: t.TempDir()}}
 	s.Must(s.start())
-	s.Must(s.box.server.Close()) // nothing answers at its address any more
+	s.Must(s.box.server.Close()) // its address does not respond any more
 	s.box.connectAccount(t.Context(), &parts{store: s.Store, accounts: s.Accounts}, s.Owner, log)
 	if !strings.Contains(logged.String(), "level=WARN") {
 		t.Errorf("got the log %q, want a warning", logged.String())

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/spf13/cobra"
+
 	"dateline/activities"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
@@ -62,16 +64,18 @@ func (p *parts) searchWorker() *activities.Search {
 
 // reindex starts a workflow that rebuilds the search index, on the configured engines
 // or on those of a running `dateline up`.
-func (p *Program) reindex(ctx context.Context, args []string) error {
-	set, file := p.flags("reindex")
-	parts, err := p.assembleRunning(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
-	if err != nil {
+func (p *Program) reindex() *cobra.Command {
+	c := p.command("reindex", "rebuild the search index without downtime")
+	return c.run(func(ctx context.Context, _ []string) error {
+		parts, err := p.assembleRunning(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer parts.close()
+		id, err := parts.workflows.StartReindex(ctx)
+		if err == nil {
+			_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+".")
+		}
 		return err
-	}
-	defer parts.close()
-	id, err := parts.workflows.StartReindex(ctx)
-	if err == nil {
-		_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+".")
-	}
-	return err
+	})
 }

@@ -14,10 +14,10 @@ import (
 	"dateline/workflows"
 )
 
-// Beside a running `dateline up`, whose engines no setting names, reindex finds
-// them in its data directory.
+// Beside a running `dateline up`, whose engines are not in the settings, reindex finds
+// them in the data directory.
 func TestReindex_NextToDatelineUp(t *testing.T) {
-	r := openRemote(t)
+	r := openExternalEngines(t)
 	set := map[string]string{}
 	for _, one := range r.environ {
 		name, value, _ := strings.Cut(one, "=")

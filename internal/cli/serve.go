@@ -3,11 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"dateline/api"
 	"dateline/internal/infra/config"
@@ -41,21 +42,15 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 }
 
 // connect assembles the parts of a process with external engines.
-func (p *Program) connect(ctx context.Context, name string, args []string) (*parts, error) {
-	set, file := p.flags(name)
-	return p.connectWith(ctx, set, file, args)
-}
-
-// connectWith is like connect, for a command with its own flags.
-func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *string, args []string) (*parts, error) {
-	cfg, log, err := p.settingsWith(set, file, args)
+func (p *Program) connect(ctx context.Context, c *command) (*parts, error) {
+	cfg, log, err := c.settings()
 	if err != nil {
 		return nil, err
 	}
 	if err := cfg.RequireEngines(); err != nil {
 		return nil, err
 	}
-	parts, err := assemble(ctx, cfg, log, nil, process{service: set.Name(), version: p.Version})
+	parts, err := assemble(ctx, cfg, log, nil, p.process(c.Name()))
 	if err != nil {
 		return nil, err
 	}
@@ -70,94 +65,103 @@ func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *stri
 	return parts, nil
 }
 
-func (p *Program) api(ctx context.Context, args []string) error {
-	parts, err := p.connect(ctx, "api", args)
-	if err != nil {
-		return err
-	}
-	defer parts.close()
-	if err := parts.startAudience(ctx); err != nil {
-		return err
-	}
-	handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()
-	if err != nil {
-		return err
-	}
-	if err := parts.store.NotePublicURL(ctx, parts.cfg.PublicURL); err != nil {
-		return err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", parts.cfg.APIAddr)
-	if err != nil {
-		return fmt.Errorf("DATELINE_API_ADDR: %w", err)
-	}
-	metrics, err := listenMetrics(ctx, parts.cfg)
-	if err != nil {
-		return err
-	}
-	parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
-	return runConcurrently(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.TraceRequests(handler)) },
-		func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
+func (p *Program) api() *cobra.Command {
+	c := p.command("api", "serve the API")
+	return c.run(func(ctx context.Context, _ []string) error {
+		parts, err := p.connect(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer parts.close()
+		if err := parts.startAudience(ctx); err != nil {
+			return err
+		}
+		handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()
+		if err != nil {
+			return err
+		}
+		if err := parts.store.NotePublicURL(ctx, parts.cfg.PublicURL); err != nil {
+			return err
+		}
+		var lc net.ListenConfig
+		l, err := lc.Listen(ctx, "tcp", parts.cfg.APIAddr)
+		if err != nil {
+			return fmt.Errorf("DATELINE_API_ADDR: %w", err)
+		}
+		metrics, err := listenMetrics(ctx, parts.cfg)
+		if err != nil {
+			return err
+		}
+		parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
+		return runConcurrently(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.TraceRequests(handler)) },
+			func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
+	})
 }
 
-func (p *Program) worker(ctx context.Context, args []string) error {
-	set, file := p.flags("worker")
-	profiler := profilerFlag(set)
-	parts, err := p.connectWith(ctx, set, file, args)
-	if err != nil {
-		return err
-	}
-	defer parts.close()
-	if err := profiler.serve(ctx, parts.log); err != nil {
-		return err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", parts.cfg.WorkerHealthAddr)
-	if err != nil {
-		return fmt.Errorf("DATELINE_WORKER_HEALTH_ADDR: %w", err)
-	}
-	health := http.NewServeMux()
-	health.Handle("/", parts.server(web.Page{}).HealthHandler())
-	health.Handle("GET /metrics", parts.telemetry.Handler())
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	served := make(chan error, 1)
-	go func() { served <- serve(ctx, l, health) }()
-	err = parts.worker().Run(ctx)
-	cancel()
-	return errors.Join(err, <-served)
+func (p *Program) worker() *cobra.Command {
+	c := p.command("worker", "run the worker for workflows and activities")
+	profiler := profilerFlag(c.Flags())
+	return c.run(func(ctx context.Context, _ []string) error {
+		parts, err := p.connect(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer parts.close()
+		if err := profiler.serve(ctx, parts.log); err != nil {
+			return err
+		}
+		var lc net.ListenConfig
+		l, err := lc.Listen(ctx, "tcp", parts.cfg.WorkerHealthAddr)
+		if err != nil {
+			return fmt.Errorf("DATELINE_WORKER_HEALTH_ADDR: %w", err)
+		}
+		health := http.NewServeMux()
+		health.Handle("/", parts.server(web.Page{}).HealthHandler())
+		health.Handle("GET /metrics", parts.telemetry.Handler())
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		served := make(chan error, 1)
+		go func() { served <- serve(ctx, l, health) }()
+		err = parts.worker().Run(ctx)
+		cancel()
+		return errors.Join(err, <-served)
+	})
 }
 
-func (p *Program) migrate(ctx context.Context, args []string) error {
-	cfg, log, err := p.settings("migrate", args)
-	if err != nil {
-		return err
-	}
-	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set (`dateline up` migrates its database when it starts)")
-	}
-	s, err := postgres.Open(ctx, cfg.DatabaseURL)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return s.Migrate(ctx, log)
+func (p *Program) migrate() *cobra.Command {
+	c := p.command("migrate", "migrate the database schema")
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, log, err := c.settings()
+		if err != nil {
+			return err
+		}
+		if cfg.DatabaseURL == "" {
+			return errors.New("DATABASE_URL is not set (`dateline up` migrates its database when it starts)")
+		}
+		s, err := postgres.Open(ctx, cfg.DatabaseURL)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return s.Migrate(ctx, log)
+	})
 }
 
-func (p *Program) healthcheck(ctx context.Context, args []string) error {
-	which := "api"
-	if len(args) > 0 && args[0] == "worker" {
-		which, args = "worker", args[1:]
-	}
-	cfg, _, err := p.settings("healthcheck", args)
-	if err != nil {
-		return err
-	}
-	address := cfg.APIAddr
-	if which == "worker" {
-		address = cfg.WorkerHealthAddr
-	}
-	return ready(ctx, config.LocalURL(address))
+func (p *Program) healthcheck() *cobra.Command {
+	c := p.command("healthcheck [api|worker]", "check that the local api (or worker) is ready")
+	c.Args = arguments(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs))
+	c.ValidArgs = []string{"api", "worker"}
+	return c.run(func(ctx context.Context, args []string) error {
+		cfg, _, err := c.settings()
+		if err != nil {
+			return err
+		}
+		address := cfg.APIAddr
+		if len(args) > 0 && args[0] == "worker" {
+			address = cfg.WorkerHealthAddr
+		}
+		return ready(ctx, config.LocalURL(address))
+	})
 }
 
 // ready returns an error unless the process at base is ready.

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"dateline/internal/embedded"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
@@ -21,24 +23,34 @@ import (
 
 // up starts everything on this machine and runs until ctx ends or an engine
 // fails.
-func (p *Program) up(ctx context.Context, args []string) (err error) {
-	set, file := p.flags("up")
-	demo := set.Bool("demo", false, "schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites")
-	renew := set.Bool("new-token", false, "create a new API token for the first owner and revoke the old one")
-	retire := set.Bool("retire-keys", false, "retire the older keys of the keyset after re-encrypting all values")
-	profiler := profilerFlag(set)
-	if err := p.parse(set, args); err != nil {
-		return err
+func (p *Program) up() *cobra.Command {
+	c := p.command("up", "start everything on this machine: engines without a URL, API, worker and sandbox")
+	o := upOptions{
+		demo:     c.Flags().Bool("demo", false, "schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites"),
+		renew:    c.Flags().Bool("new-token", false, "create a new API token for the first owner and revoke the old one"),
+		retire:   c.Flags().Bool("retire-keys", false, "retire the older keys of the keyset after re-encrypting all values"),
+		profiler: profilerFlag(c.Flags()),
 	}
-	cfg, err := config.Load(*file, p.Environ)
-	if err != nil {
-		return err
-	}
-	if *demo && !cfg.Sandbox {
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, log, err := c.settings()
+		if err != nil {
+			return err
+		}
+		return p.runUp(ctx, cfg, log, o)
+	})
+}
+
+// upOptions are the flags of `dateline up`.
+type upOptions struct {
+	demo, renew, retire *bool
+	profiler            profiler
+}
+
+func (p *Program) runUp(ctx context.Context, cfg *config.Config, log *slog.Logger, o upOptions) (err error) {
+	if *o.demo && !cfg.Sandbox {
 		return errors.New("--demo requires DATELINE_SANDBOX=true")
 	}
-	log := p.logger(cfg)
-	if err := profiler.serve(ctx, log); err != nil {
+	if err := o.profiler.serve(ctx, log); err != nil {
 		return err
 	}
 	host, err := embedded.Prepare(ctx, cfg, p.Stderr)
@@ -52,7 +64,7 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopEngines(engines)) }()
 
-	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *demo, renew: *renew, retire: *retire}
+	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *o.demo, renew: *o.renew, retire: *o.retire}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -112,7 +124,9 @@ func (r *running) run(ctx context.Context) error {
 		}
 		defer sites.close()
 	}
-	parts, err := assemble(ctx, r.cfg, r.log, box, process{service: "up", version: r.program.Version, sites: sites})
+	of := r.program.process("up")
+	of.sites = sites
+	parts, err := assemble(ctx, r.cfg, r.log, box, of)
 	if err != nil {
 		return err
 	}
@@ -236,7 +250,7 @@ func (r *running) announce(box *sandbox, token, link string) {
 	say("\nDateline %s is running.\n", r.program.Version)
 	say("  API            %s/api/v1  (OpenAPI: %s/api/openapi.yaml)", api, api)
 	say("  Dashboard      %s/", api)
-	say("  Login          %s  (valid once, for %d minutes; `dateline login` prints a new one)", link, login.LinkLimit/time.Minute)
+	say("  Login          %s  (valid once, for %d minutes; `dateline login-link` prints a new one)", link, login.LinkLimit/time.Minute)
 	if r.cfg.TemporalUIURL != "" {
 		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
 	}

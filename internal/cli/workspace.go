@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
 	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/infra/config"
 	"dateline/internal/storage/postgres"
 )
 
@@ -42,56 +42,60 @@ func ensureWorkspace(ctx context.Context, s *postgres.Store, zone string, renewT
 	}
 }
 
-func (p *Program) token(ctx context.Context, args []string) error {
-	cfg, log, err := p.settings("token", args)
-	if err != nil {
+func (p *Program) token() *cobra.Command {
+	c := p.command("token", "create a new API token for the first owner")
+	return c.run(func(ctx context.Context, _ []string) error {
+		cfg, log, err := c.settings()
+		if err != nil {
+			return err
+		}
+		if cfg.DatabaseURL == "" {
+			return errors.New("DATABASE_URL is not set; with `dateline up`, use --new-token instead")
+		}
+		s, err := postgres.Open(ctx, cfg.DatabaseURL)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if err := s.Migrate(ctx, log); err != nil {
+			return err
+		}
+		_, plain, err := ensureWorkspace(ctx, s, cfg.TimeZone.String(), true)
+		if err == nil {
+			_, err = fmt.Fprintln(p.Stdout, plain)
+		}
 		return err
-	}
-	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set; with `dateline up`, use --new-token instead")
-	}
-	s, err := postgres.Open(ctx, cfg.DatabaseURL)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.Migrate(ctx, log); err != nil {
-		return err
-	}
-	_, plain, err := ensureWorkspace(ctx, s, cfg.TimeZone.String(), true)
-	if err == nil {
-		_, err = fmt.Fprintln(p.Stdout, plain)
-	}
-	return err
+	})
 }
 
-func (p *Program) keyset(ctx context.Context, args []string) error {
-	if len(args) != 2 || args[0] != "new" {
-		_, _ = fmt.Fprintln(p.Stderr, "Usage: dateline keyset new FILE")
-		return errUsage
-	}
-	cfg, err := config.Load("", p.Environ)
-	if err != nil {
+func (p *Program) keyset() *cobra.Command {
+	group := p.group("keyset", "create the keyset that encrypts access tokens")
+	c := p.command("new FILE", "create a keyset, unless the file exists")
+	c.Args = arguments(cobra.ExactArgs(1))
+	group.AddCommand(c.run(func(ctx context.Context, args []string) error {
+		cfg, _, err := c.settings()
+		if err != nil {
+			return err
+		}
+		created, err := secret.Create(ctx, secret.Source{Path: args[0], KMS: cfg.KeysetKMS})
+		if err != nil {
+			return err
+		}
+		message := "created " + args[0] + "; back it up: without it, the access tokens of accounts cannot be decrypted"
+		if !created {
+			message = args[0] + " already exists and was not changed"
+		}
+		_, err = fmt.Fprintln(p.Stdout, message)
 		return err
-	}
-	created, err := secret.Create(ctx, secret.Source{Path: args[1], KMS: cfg.KeysetKMS})
-	if err != nil {
-		return err
-	}
-	message := "created " + args[1] + "; back it up: without it, the access tokens of accounts cannot be decrypted"
-	if !created {
-		message = args[1] + " already exists and was not changed"
-	}
-	_, err = fmt.Fprintln(p.Stdout, message)
-	return err
+	}))
+	return group
 }
 
-func (p *Program) buildTemporald(ctx context.Context, args []string) error {
-	set, _ := p.flags("build-temporald")
-	out := set.String("o", "bin/temporald", "output `file`")
-	source := set.String("source", "temporald", "source `directory` of temporald")
-	if err := p.parse(set, args); err != nil {
-		return err
-	}
-	return embedded.BuildTemporald(ctx, *source, *out, p.Stderr)
+func (p *Program) buildTemporald() *cobra.Command {
+	c := p.plainCommand("build-temporald", "build the embedded Temporal server")
+	out := c.Flags().StringP("output", "o", "bin/temporald", "output `file`")
+	source := c.Flags().String("source", "temporald", "source `directory` of temporald")
+	return c.run(func(ctx context.Context, _ []string) error {
+		return embedded.BuildTemporald(ctx, *source, *out, p.Stderr)
+	})
 }

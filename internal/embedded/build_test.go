@@ -15,7 +15,7 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// standin copies the tiny module that is built in place of temporald.
+// standin copies a tiny module that is built instead of temporald.
 func standin(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.CopyFS(filepath.Join(dir, "temporald"), os.DirFS("testdata/standin")); err != nil {
@@ -36,7 +36,8 @@ func output(t *testing.T, program string) string {
 func TestBuildTemporald(t *testing.T) {
 	dir := t.TempDir()
 	source, out := standin(t, dir), filepath.Join(dir, "bin", "temporald")
-	// Packages that no build cache holds yet, so that there is more than a tenth to compile.
+	// Packages that are not in the build cache yet, so that there is more than a tenth
+	// to compile.
 	imports := "package words\n\n"
 	for i := range 20 {
 		name := fmt.Sprintf("fresh%d", i)

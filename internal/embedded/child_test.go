@@ -41,7 +41,8 @@ func shell(t *testing.T, h *Host, name, script string) *child {
 	return c
 }
 
-// A child that ignores the request to stop is killed after the grace, with what it started itself.
+// A child that ignores the request to stop is killed after the grace period, together
+// with its own children.
 func TestStubbornChild(t *testing.T) {
 	h := testHost(t)
 	c := shell(t, h, "stubborn", `trap "" TERM; sleep 300 & echo $! > grandchild; wait; sleep 300`)
@@ -51,7 +52,7 @@ func TestStubbornChild(t *testing.T) {
 		grandchild = strings.TrimSpace(string(text))
 	}
 	if grandchild == "" {
-		t.Fatal("the child did not start its own")
+		t.Fatal("the child did not start a child of its own")
 	}
 	c.stop(t.Context())
 	if c.alive() {
@@ -62,14 +63,14 @@ func TestStubbornChild(t *testing.T) {
 			break
 		}
 		if text, _ := os.ReadFile("/proc/" + grandchild + "/cmdline"); len(text) == 0 {
-			break // a zombie, where nothing reaps orphans
+			break // a zombie, if nothing reaps orphans
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("the grandchild still runs")
 		}
 	}
 	if _, err := os.Stat(h.path("run", "stubborn.pid")); err == nil {
-		t.Error("the process id file is left")
+		t.Error("the PID file still exists")
 	}
 }
 
@@ -104,7 +105,7 @@ func TestChild_RotatesItsLog(t *testing.T) {
 	}
 }
 
-// Children see neither our secrets nor settings of other installations.
+// Children get neither our secrets nor settings of other installations.
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("PGDATA", "/elsewhere")
 	t.Setenv("TEMPORAL_API_KEY", "hunter2")
@@ -137,11 +138,11 @@ func TestStopOrphan(t *testing.T) {
 	}
 	select {
 	case <-done:
-		t.Fatal("a stranger was stopped")
+		t.Fatal("an unrelated process was stopped")
 	case <-time.After(100 * time.Millisecond):
 	}
 	if _, err := os.Stat(pidFile); err == nil {
-		t.Error("the stale file is left")
+		t.Error("the stale file still exists")
 	}
 	_ = stranger.Process.Kill()
 	<-done

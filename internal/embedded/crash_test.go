@@ -17,7 +17,8 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// kill kills an engine's process as it was at the start, and waits until the warning about it was logged.
+// kill kills the process with which an engine was started, and waits until the warning
+// is logged.
 func (p *process) kill(t *testing.T, name string) {
 	t.Helper()
 	pid := p.Children[name]
@@ -54,26 +55,29 @@ func eventually(t *testing.T, limit time.Duration, try func() error) {
 	}
 }
 
-// noneLeft checks that no process works in the data directory, or names it.
+// noneLeft checks that no process runs in the data directory or has it in its command
+// line.
 func noneLeft(t *testing.T, data string) {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil || len(processes) == 0 {
-		t.Logf("no /proc: processes left behind are not looked for (%v)", err)
+		t.Logf("no /proc: orphaned processes are not checked (%v)", err)
 	}
 	for _, process := range processes {
 		pid, err := strconv.Atoi(filepath.Base(process))
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// One without a command line has given back its memory already, and is about to be gone (proc_pid_cmdline(5)).
+		// A process without a command line has released its memory and is about to end
+		// (proc_pid_cmdline(5)).
 		if line := commandLine(pid); line != "" && (strings.Contains(line, data) || strings.HasPrefix(workingDir(pid), data)) {
 			t.Errorf("process %d is left: %s", pid, line)
 		}
 	}
 }
 
-// losePostgres kills the postmaster while a query that never waits for anything keeps one of its backends busy.
+// losePostgres kills the postmaster while an endless query keeps one of its backends
+// busy.
 func (p *process) losePostgres(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
@@ -90,7 +94,7 @@ func (p *process) losePostgres(t *testing.T) {
 	p.kill(t, "postgres")
 	eventually(t, 30*time.Second, func() error { return ping(ctx, p.Engines.DatabaseURL) })
 	if err := <-broken; err == nil {
-		t.Error("the endless query ended well")
+		t.Error("the endless query succeeded")
 	}
 }
 
@@ -115,7 +119,8 @@ func (p *process) loseRedis(t *testing.T) {
 	eventually(t, 30*time.Second, func() error { return store.Get(t.Context(), "kept").Err() })
 }
 
-// loseTemporal shows that a client from before the crash works on, and that the server still knows its workflows.
+// loseTemporal checks that an existing client still works and that the server still has
+// its workflows.
 func (p *process) loseTemporal(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
@@ -146,7 +151,8 @@ func (p *process) loseTemporal(t *testing.T) {
 	checkTemporal(t, p.Engines)
 }
 
-// Stopped at any moment after its postmaster was killed, Dateline ends well and leaves no process.
+// Stopped at any moment after its postmaster was killed, Dateline exits normally and
+// leaves no process.
 func TestStop_WhilePostgresRestarts(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	for _, pause := range []time.Duration{0, 505 * time.Millisecond, 540 * time.Millisecond, 700 * time.Millisecond} {
@@ -164,7 +170,7 @@ func TestStop_WhilePostgresRestarts(t *testing.T) {
 func TestRedis_KeepsCrashing(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	p := mustStartUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+data)...)
-	if !need(t, p.Children["redis"] != 0, "no Redis server is installed: a dying one is not tried") {
+	if !need(t, p.Children["redis"] != 0, "no Redis server is installed") {
 		return
 	}
 	if err := os.WriteFile(filepath.Join(data, "redis", "redis.conf"), []byte("no-such-setting yes\n"), 0o600); err != nil {

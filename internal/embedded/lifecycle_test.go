@@ -22,10 +22,10 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// As root everything runs as nobody below a fresh data directory.
+// As root, everything runs as nobody below a fresh data directory.
 func TestLifecycleRoot(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Log("not root: the way from root to an unprivileged user is not tried here")
+		t.Log("not root: dropping privileges is not tested")
 		return
 	}
 	data := filepath.Join(publicDir(t), "data")
@@ -54,7 +54,8 @@ func TestLifecycleUser(t *testing.T) {
 	}
 }
 
-// lifecycle: start, write, stop, start, find; be killed, start, find; lose each child, get it back.
+// lifecycle starts, writes, stops, starts and reads; is killed, starts and reads; loses
+// each child, which is restarted.
 func lifecycle(t *testing.T, uid int, data string) *process {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,11 +65,11 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	env := []string{"DATELINE_DATA_DIR=" + data, "DATELINE_POSTGRES_PORT=" + port, "DATELINE_REDIS_PORT=" + port, "DATELINE_S3_PORT=" + port}
 	_, noRedis := exec.LookPath("redis-server")
-	if !need(t, noRedis == nil, "redis-server is not installed: its data is not looked for after a restart") {
+	if !need(t, noRedis == nil, "redis-server is not installed: its data is not checked after a restart") {
 		noRedis = os.ErrNotExist
 	}
 	temporald, err := filepath.Abs("../../bin/temporald")
-	if _, missing := os.Stat(temporald); !need(t, err == nil && missing == nil, "bin/temporald is not built (make temporald): Temporal is left out") {
+	if _, missing := os.Stat(temporald); !need(t, err == nil && missing == nil, "bin/temporald is not built (make temporald): Temporal is not tested") {
 		env = append(env, "TEMPORAL_ADDRESS=127.0.0.1:1")
 		temporald = ""
 	} else {

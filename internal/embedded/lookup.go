@@ -14,7 +14,7 @@ type lookup struct {
 }
 
 func systemLookup() lookup {
-	return lookup{program: exec.LookPath, postgresDir: postgresDirs, sourceDirs: sourceDirs}
+	return lookup{program: exec.LookPath, postgresDir: func() []string { return append(postgresDirs(), bundledPostgres()...) }, sourceDirs: sourceDirs}
 }
 
 // sourceDirs returns the working directory, the program's directory and the one above it.
@@ -30,6 +30,18 @@ func sourceDirs() []string {
 		dirs = append(dirs, filepath.Dir(path), filepath.Dir(filepath.Dir(path)))
 	}
 	return dirs
+}
+
+// bundledPostgres returns where an archive of a release has PostgreSQL's programs: next to the program.
+func bundledPostgres() []string {
+	path, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return []string{filepath.Join(filepath.Dir(path), "postgres", "bin")}
 }
 
 // othersCanRun reports whether an unprivileged user can run a program, which may be below /root.

@@ -20,11 +20,12 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// The tests start this test binary again as a stand-in for `dateline up`, because a process that drops root cannot regain it.
+// The tests start this test binary as `dateline up`, because a process that drops root
+// cannot regain it.
 const (
 	roleVariable      = "TEST_ROLE"
-	temporaldVariable = "TEST_TEMPORALD" // the program to find as temporald
-	hideVariable      = "TEST_HIDE"      // programs not to be found, with commas; "postgres" hides all of PostgreSQL
+	temporaldVariable = "TEST_TEMPORALD" // the path to return for temporald
+	hideVariable      = "TEST_HIDE"      // programs to hide, separated by commas; "postgres" hides all of PostgreSQL
 )
 
 func TestMain(m *testing.M) {
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// report is what the stand-in prints when everything is up.
+// report is printed when everything is up.
 type report struct {
 	Engines  Endpoints
 	Warnings []string
@@ -105,7 +106,7 @@ func testLookup() lookup {
 	return look
 }
 
-// process is a running stand-in.
+// process is a running test binary.
 type process struct {
 	report
 	cmd    *exec.Cmd
@@ -181,7 +182,7 @@ func (p *process) end(t *testing.T, signal syscall.Signal) {
 	err := p.cmd.Wait()
 	if signal == syscall.SIGTERM {
 		if err != nil {
-			t.Errorf("a clean stop ended with %v: %s", err, p.stderr)
+			t.Errorf("a clean stop: got %v: %s", err, p.stderr)
 		}
 		p.waitForChildrenExit(t)
 	}
@@ -196,7 +197,8 @@ func (p *process) waitForChildrenExit(t *testing.T) {
 	}
 }
 
-// testBinary copies this binary to where every user can run it; go test keeps it in a private directory.
+// testBinary copies this binary to where every user can run it; go test stores it in a
+// private directory.
 func testBinary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -210,7 +212,7 @@ func testBinary(t *testing.T) string {
 	return path
 }
 
-// publicDir makes a temporary directory that every user may enter.
+// publicDir creates a temporary directory that every user may enter.
 func publicDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dateline-test-")
@@ -224,7 +226,7 @@ func publicDir(t *testing.T) string {
 	return dir
 }
 
-// need names a missing engine; in CI it fails.
+// need skips the test because of a missing engine; in CI it fails.
 func need(t *testing.T, ok bool, what string) bool {
 	t.Helper()
 	if !ok && os.Getenv("CI") == "true" {

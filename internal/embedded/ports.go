@@ -9,14 +9,14 @@ import (
 
 const loopback = "127.0.0.1"
 
-// ports hands out ports of loopback, none twice.
+// ports allocates ports of loopback, each only once.
 type ports struct {
 	mu   sync.Mutex
 	used map[int]bool
 }
 
-// pick returns the preferred port if it is free, else a free one. Between the pick and the engine's own listen another
-// process may take it; startOnPort tries again then.
+// pick returns the preferred port if it is free, else a free one. Between the pick and
+// the engine's own listen another process may take it; startOnPort then tries again.
 func (p *ports) pick(preferred int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,8 @@ import (
 const (
 	postgresUser     = "dateline"
 	postgresDatabase = "dateline"
-	// postgresMarker is a file inside the cluster's directory that says who made it.
+	// postgresMarker is a file in the cluster's directory that marks it as created by
+	// Dateline.
 	postgresMarker = "made-by-dateline"
 	// oldestPostgres is the oldest major version that Dateline supports.
 	oldestPostgres = 14
@@ -74,7 +75,8 @@ func databaseURL(password string, port int, database string) string {
 	return u.String()
 }
 
-// clusterMajor returns the major version of the cluster in dir, 0 when there is none yet, and refuses what is not ours.
+// clusterMajor returns the major version of the cluster in dir, 0 if there is none yet,
+// and refuses directories that Dateline did not create.
 func clusterMajor(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
@@ -98,8 +100,8 @@ func clusterMajor(dir string) (int, error) {
 	return major, nil
 }
 
-// initCluster makes a cluster beside its place and moves it there when it is whole, so that an interrupted first start
-// leaves nothing half-made.
+// initCluster creates a cluster in a temporary directory and renames it when it is
+// complete, so that an interrupted first start leaves no partial cluster.
 func (h *Host) initCluster(ctx context.Context, bin postgresBin, dir string) error {
 	temporary := dir + ".new"
 	var problems []error
@@ -122,7 +124,7 @@ func (h *Host) initCluster(ctx context.Context, bin postgresBin, dir string) err
 		if err := os.WriteFile(filepath.Join(temporary, postgresMarker), []byte("Dateline made this PostgreSQL cluster.\n"), 0o600); err != nil {
 			return err
 		}
-		// An empty directory in its place is replaced; anything else makes the rename fail.
+		// An empty directory is replaced; any other makes the rename fail.
 		if err := os.Rename(temporary, dir); err != nil {
 			return fmt.Errorf("put the new PostgreSQL cluster in its place: %w", err)
 		}
@@ -132,8 +134,9 @@ func (h *Host) initCluster(ctx context.Context, bin postgresBin, dir string) err
 	return errors.Join(problems...)
 }
 
-// locales lists initdb's options to try, best first. All sort by code point; all but the last know upper and lower
-// case beyond ASCII, which searching Vietnamese text needs. The builtin provider came with PostgreSQL 17.
+// locales lists initdb's options to try, best first. All sort by code point; all but
+// the last know upper and lower case beyond ASCII, which searching Vietnamese text
+// needs. The builtin provider exists since PostgreSQL 17.
 func locales(major int) [][]string {
 	libc := [][]string{{"--locale=C.UTF-8"}, {"--locale=C", "--lc-ctype=en_US.UTF-8"}, {"--locale=C"}}
 	if major < 17 {
@@ -142,7 +145,8 @@ func locales(major int) [][]string {
 	return append([][]string{{"--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"}}, libc...)
 }
 
-// postgresArgs suits one machine that PostgreSQL shares with everything else. fsync stays on.
+// postgresArgs configures PostgreSQL for one machine that it shares with other
+// programs. fsync stays on.
 func (h *Host) postgresArgs(dir string, port int) []string {
 	settings := []string{
 		"listen_addresses=" + loopback,
@@ -151,7 +155,7 @@ func (h *Host) postgresArgs(dir string, port int) []string {
 		"unix_socket_permissions=0700",
 		"max_connections=100",
 		"shared_buffers=128MB",
-		"jit=off", // compiling takes longer than our queries, which read few rows or an index
+		"jit=off", // JIT compilation takes longer than our queries, which read few rows or an index
 		"password_encryption=scram-sha-256",
 		"logging_collector=off",
 		"log_destination=stderr",
@@ -164,8 +168,9 @@ func (h *Host) postgresArgs(dir string, port int) []string {
 	return args
 }
 
-// socketDir returns "" (no socket) where the socket's path would be too long for the system or hold a character that
-// separates the setting's list. sun_path holds 108 bytes on Linux and 104 on macOS, with the final zero: unix(7), unix(4).
+// socketDir returns "" (no socket) if the socket's path would be too long for the
+// system or contains a separator of the setting's list. sun_path has 108 bytes on Linux
+// and 104 on macOS, including the final zero: unix(7), unix(4).
 func socketDir(dir string, port int) string {
 	if len(fmt.Sprintf("%s/.s.PGSQL.%d", dir, port)) > 103 || strings.ContainsAny(dir, `," `) {
 		return ""

@@ -19,7 +19,7 @@ import (
 
 // postgresBin is one installation of PostgreSQL.
 type postgresBin struct {
-	dir   string // holds postgres, initdb, pg_ctl
+	dir   string // contains postgres, initdb, pg_ctl
 	major int
 }
 
@@ -65,7 +65,8 @@ func (h *Host) installedPostgres(ctx context.Context) []postgresBin {
 	return found
 }
 
-// postgresMajor asks the program itself, whatever its directory is called. Development versions have no dot: "18devel".
+// postgresMajor runs the program to get its version, whatever the name of its
+// directory. Development versions have no dot: "18devel".
 func postgresMajor(ctx context.Context, dir string) (int, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return 0, false
@@ -82,8 +83,8 @@ func postgresMajor(ctx context.Context, dir string) (int, bool) {
 	return major, err == nil
 }
 
-// postgresBinaries returns an installation of the major version, or of any supported one when major is 0. What is not
-// on the machine is downloaded once.
+// postgresBinaries returns an installation of the major version, or of any supported
+// one if major is 0. Without one on the machine, it is downloaded once.
 func (h *Host) postgresBinaries(ctx context.Context, major int, log *slog.Logger) (postgresBin, error) {
 	installed := h.installedPostgres(ctx)
 	for _, b := range installed {
@@ -118,7 +119,8 @@ func describe(installed []postgresBin) string {
 	return strings.Join(parts, ", ")
 }
 
-// downloadable returns the version that the library offers of a major version; 0 asks for a settled one.
+// downloadable returns the version that the library offers for a major version; 0 means
+// a stable one.
 func downloadable(major int) (embeddedpostgres.PostgresVersion, bool) {
 	switch major {
 	case 14:
@@ -135,9 +137,10 @@ func downloadable(major int) (embeddedpostgres.PostgresVersion, bool) {
 	return "", false
 }
 
-// downloadPostgres gets the programs of one version into the data directory. The library only extracts them on the way
-// to starting a server, and wipes any data directory of another version on that way; so it is given a directory of its
-// own that is thrown away, never ours.
+// downloadPostgres downloads the programs of one version into the data directory. The
+// library extracts them only while it starts a server, and deletes any data directory
+// of another version then. So it gets a temporary directory of its own, never
+// Dateline's.
 func (h *Host) downloadPostgres(ctx context.Context, version embeddedpostgres.PostgresVersion, log *slog.Logger) (postgresBin, error) {
 	home := h.path("bin", "postgres-"+string(version))
 	if major, ok := postgresMajor(ctx, filepath.Join(home, "bin")); ok {
@@ -158,7 +161,7 @@ func (h *Host) downloadPostgres(ctx context.Context, version embeddedpostgres.Po
 		CachePath(filepath.Join(scratch, "cache")).RuntimePath(filepath.Join(scratch, "runtime")).
 		DataPath(filepath.Join(scratch, "data")).BinariesPath(unpacked))
 	done := make(chan error, 1)
-	go func() { // The library cannot be called off, so it cleans up after itself even when nobody waits any more.
+	go func() { // The library cannot be canceled, so it cleans up after itself even if the caller no longer waits.
 		defer os.RemoveAll(scratch)
 		err := server.Start()
 		if err == nil {

@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// endBackends stops the backends that a killed PostgreSQL left in its data directory. When the postmaster dies, its
-// backends exit the next time they wait, but a long query continues to run, and while it holds the shared memory, no
-// new postmaster starts ("pre-existing shared memory block is still in use"). SIGQUIT makes a process end at
-// once, and the recovery that comes anyway cleans up after it.
+// endBackends stops the backends that a killed PostgreSQL left in its data directory.
+// When the postmaster dies, its backends exit the next time they wait, but a long query
+// continues to run, and while it uses the shared memory, no new postmaster starts
+// ("pre-existing shared memory block is still in use"). SIGQUIT makes a process exit
+// immediately, and the recovery that follows anyway cleans up after it.
 // https://www.postgresql.org/docs/current/server-shutdown.html
 //
-// Where there is no /proc nothing is found; the new postmaster then refuses to start until the last one has ended.
+// Without /proc none are found; the new postmaster then refuses to start until the last
+// one has ended.
 func endBackends(dir string) {
 	for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
 		for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

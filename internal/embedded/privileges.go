@@ -11,11 +11,13 @@ import (
 	"syscall"
 )
 
-// nobodyID is the user and group "nobody" on Linux; also used where the name does not resolve, as in bare containers.
+// nobodyID is the user and group "nobody" on Linux; also used if the name does not
+// resolve, as in minimal containers.
 const nobodyID = 65534
 
-// DropPrivileges turns a process of root into one of nobody that owns dataDir, because PostgreSQL refuses root and no
-// engine needs it. HOME, TMPDIR and the working directory then lie in dataDir, since the old ones may be unreadable.
+// DropPrivileges changes the user of a process from root to nobody, who then owns
+// dataDir: PostgreSQL refuses to run as root, and no engine needs root. HOME, TMPDIR
+// and the working directory move to dataDir, because the old ones may be unreadable.
 // For any other user it does nothing.
 func DropPrivileges(dataDir string) error {
 	if os.Geteuid() != 0 {
@@ -25,7 +27,7 @@ func DropPrivileges(dataDir string) error {
 	if err := giveTo(dataDir, uid, gid); err != nil {
 		return err
 	}
-	// The group first: after setuid there is no right left to change it.
+	// The group first: after setuid the process may no longer change it.
 	if err := syscall.Setgroups([]int{gid}); err != nil {
 		return fmt.Errorf("drop supplementary groups of root: %w", err)
 	}
@@ -70,8 +72,9 @@ func nobody() (uid, gid int) {
 	return uid, gid
 }
 
-// giveTo hands what root owns under dir to the user. It follows no symbolic links and refuses files with several
-// names, so that nobody who may write there can trick root into giving away a file that lies elsewhere.
+// giveTo changes the owner of root's files under dir. It does not follow symbolic links
+// and refuses files with several hard links, so that a user with write access cannot
+// trick root into changing the owner of a file elsewhere.
 func giveTo(dir string, uid, gid int) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -20,7 +20,8 @@ import (
 // oldestRedis is the oldest major version that Dateline supports.
 const oldestRedis = 7
 
-// startRedis runs redis-server or valkey-server, else a stand-in inside this process.
+// startRedis runs redis-server or valkey-server, or else an in-memory server in this
+// process.
 func (h *Host) startRedis(ctx context.Context) (engine, error) {
 	password, err := h.secret("redis")
 	if err != nil {
@@ -39,7 +40,7 @@ func (h *Host) startRedis(ctx context.Context) (engine, error) {
 		return engine{}, fmt.Errorf("redis: %w", err)
 	}
 	c, port, err := h.startOnPort(ctx, h.cfg.RedisPort, func(port int) (childSpec, error) {
-		// The password goes through a file: everybody can read a command line.
+		// The password is passed in a file: every user can read command lines.
 		if err := os.WriteFile(conf, []byte(redisConf(dir, password, port)), 0o600); err != nil {
 			return childSpec{}, err
 		}
@@ -56,7 +57,8 @@ func (h *Host) startRedis(ctx context.Context) (engine, error) {
 	}, nil
 }
 
-// findRedis returns the path of a server that is new enough, or why there is none.
+// findRedis returns the path of a server that is new enough, or the reason that there
+// is none.
 func (h *Host) findRedis(ctx context.Context) (path, why string) {
 	why = "neither redis-server nor valkey-server is installed"
 	for _, name := range []string{"redis-server", "valkey-server"} {
@@ -78,8 +80,9 @@ func (h *Host) findRedis(ctx context.Context) (path, why string) {
 	return "", why
 }
 
-// redisConf loses at most a second of counts in a crash (appendfsync everysec), and answers a full memory with errors
-// instead of forgetting counts (noeviction). The process title keeps the arguments, by which an orphan is recognised.
+// redisConf limits the loss in a crash to a second of counts (appendfsync everysec),
+// and returns errors if memory is full instead of evicting counts (noeviction). The
+// process title keeps the arguments, which identify an orphan.
 func redisConf(dir, password string, port int) string {
 	return strings.Join([]string{
 		"bind " + loopback,
@@ -109,7 +112,7 @@ func pingRedis(ctx context.Context, port int, password string) error {
 	return client.Ping(ctx).Err()
 }
 
-// startMiniredis runs the stand-in, which keeps everything in memory.
+// startMiniredis runs an in-memory server in this process.
 func (h *Host) startMiniredis(password, why string) (engine, error) {
 	server := miniredis.NewMiniRedis()
 	server.RequireAuth(password)
@@ -143,7 +146,7 @@ func (h *Host) startMiniredis(password, why string) (engine, error) {
 	}, nil
 }
 
-// agePeriodically makes keys expire: miniredis lets no time pass by itself.
+// agePeriodically makes keys expire: miniredis does not advance time by itself.
 func agePeriodically(server *miniredis.Miniredis, stopped <-chan struct{}) {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// external names every engine but Redis, so that nothing else starts.
+// external configures every engine but Redis, so that nothing else starts.
 var external = []string{"DATABASE_URL=postgres://u@127.0.0.1:1/d", "TEMPORAL_ADDRESS=127.0.0.1:1", "S3_ENDPOINT=http://127.0.0.1:1"}
 
 func TestRedisStandIn(t *testing.T) {

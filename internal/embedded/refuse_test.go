@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// snapshot reads a whole directory: names, modes, owners' times and content.
+// snapshot reads a whole directory: names, modes, times and content.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -64,7 +64,7 @@ func TestDataDir_RejectsAForeignDirectory(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if snapshot(t, dir) != before {
-				t.Error("the directory was touched")
+				t.Error("the directory was changed")
 			}
 		})
 	}
@@ -93,13 +93,14 @@ func TestDataDir_RejectsAPostgresDirectory(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if snapshot(t, cluster) != before {
-				t.Error("the directory was touched")
+				t.Error("the directory was changed")
 			}
 		})
 	}
 }
 
-// A cluster whose password file was lost is left alone, and the sentence says what to do.
+// A cluster whose password file was lost is not changed, and the error names the
+// remedy.
 func TestLostPassword(t *testing.T) {
 	dir := filepath.Join(publicDir(t), "data")
 	env := append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)
@@ -115,7 +116,7 @@ func TestLostPassword(t *testing.T) {
 
 func TestUnreachableDataDirectory(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Log("not root: nothing is handed to another user here")
+		t.Log("not root: ownership does not change")
 		return
 	}
 	dir := publicDir(t)
@@ -128,10 +129,10 @@ func TestUnreachableDataDirectory(t *testing.T) {
 	}
 }
 
-// Root must not be led to give away a file that lies elsewhere.
+// Root must not be tricked into changing the owner of a file elsewhere.
 func TestGiveTo_RejectsHardLinks(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Log("not root: nothing is handed to another user here")
+		t.Log("not root: ownership does not change")
 		return
 	}
 	dir := t.TempDir()

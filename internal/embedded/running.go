@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// RunningDatabase gives the URL of the PostgreSQL that a `dateline up` runs in
-// this data directory, for commands beside it.
+// RunningDatabase returns the URL of the PostgreSQL that a `dateline up` runs in this
+// data directory, for other commands.
 func RunningDatabase(dataDir string) (string, error) {
 	notRunning := fmt.Errorf("no `dateline up` runs with the data directory %s; start it, or set DATABASE_URL or DATELINE_DATA_DIR", dataDir)
 	port, err := runningPort(filepath.Join(dataDir, "postgres", "postmaster.pid"))
@@ -33,7 +33,7 @@ func RunningDatabase(dataDir string) (string, error) {
 	}
 }
 
-// RunningRedis gives the URL of the Redis that a `dateline up` runs in this data
+// RunningRedis returns the URL of the Redis that a `dateline up` runs in this data
 // directory.
 func RunningRedis(dataDir string) (string, error) {
 	conf, err := os.ReadFile(filepath.Join(dataDir, "redis", "redis.conf"))

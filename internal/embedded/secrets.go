@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// secret returns the password kept under the name, and makes one the first time. Only its owner can read the file.
+// secret returns the stored password of that name and creates it the first time. Only
+// its owner can read the file.
 func (h *Host) secret(name string) (string, error) {
 	path := h.path("secrets", name)
 	text, err := os.ReadFile(path)
@@ -20,7 +21,7 @@ func (h *Host) secret(name string) (string, error) {
 		return "", fmt.Errorf("read the password of an engine: %w", err)
 	}
 	value := rand.Text()
-	// Written aside and renamed, so that a crash leaves no half of it.
+	// Write to a temporary file and rename it, so that a crash leaves no partial file.
 	if err := os.WriteFile(path+".new", []byte(value+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("keep the password of an engine: %w", err)
 	}

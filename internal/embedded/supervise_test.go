@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// supervised starts a script under supervision. The function stops it, as Engines.Stop does.
+// supervised starts a script under supervision. The returned function stops it like
+// Engines.Stop.
 func supervised(t *testing.T, h *Host, script string, pause time.Duration, ready func(context.Context) error) (log *text, failed chan error, stop func()) {
 	t.Helper()
 	path := h.path("script")
@@ -58,7 +59,7 @@ func isReady(context.Context) error { return nil }
 func neverReady(context.Context) error { return errors.New("not yet") }
 
 func TestSuperviseGivesUp(t *testing.T) {
-	for name, ready := range map[string]func(context.Context) error{"ready before it dies": isReady, "never ready": neverReady} {
+	for name, ready := range map[string]func(context.Context) error{"ready before it exits": isReady, "never ready": neverReady} {
 		t.Run(name, func(t *testing.T) {
 			h := testHost(t)
 			log, failed, stop := supervised(t, h, "sleep 0.1; echo out of luck; exit 7", 5*time.Millisecond, ready)

@@ -25,7 +25,7 @@ import (
 // program is a Temporal server that takes the flags of `temporal server start-dev`.
 type program struct {
 	path string
-	cli  bool // the official CLI, which wants the words "server start-dev" first
+	cli  bool // the official CLI, which requires the words "server start-dev" first
 }
 
 // findTemporal finds a server, or builds temporald. It runs before root privileges are dropped, while the checkout can be read.
@@ -96,7 +96,8 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// reachable copies a program into the data directory when root, but not nobody, can run it where it is.
+// reachable copies a program into the data directory if root, but not nobody, can run
+// it at its path.
 func (h *Host) reachable(p program, stamp string) (program, error) {
 	own := h.path("bin", filepath.Base(p.path))
 	if os.Geteuid() != 0 || p.path == own || othersCanRun(p.path) {
@@ -127,7 +128,7 @@ func copyProgram(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(out.Name()) // Gone already when all went well.
+	defer os.Remove(out.Name()) // Already removed on success.
 	_, err = io.Copy(out, in)
 	if err := errors.Join(err, out.Chmod(0o755), out.Close()); err != nil {
 		return err
@@ -219,8 +220,9 @@ func (h *Host) temporalReady(ctx context.Context, address string, attributes map
 		return nil
 	}
 	if h.temporal.cli {
-		// start-dev gives them to a namespace that it creates; one from an earlier version may lack some.
-		// temporald adds them itself, and would stumble over ours.
+		// start-dev adds them to a namespace that it creates; one from an earlier
+		// version may lack some. temporald adds them itself and would fail on existing
+		// ones.
 		if _, err := c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
 			Namespace: h.cfg.TemporalNamespace, SearchAttributes: missing}); err != nil {
 			return err

@@ -94,7 +94,7 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-// publishQuoted publishes a post that others quote, and returns its address.
+// publishQuoted publishes a post for others to quote, and returns its URL.
 func publishQuoted(t *testing.T, b *bluesky.Bluesky, account network.Account) string {
 	t.Helper()
 	submission := network.Submission{Key: "quoted", Text: "A post to quote"}

@@ -23,7 +23,7 @@ func serveSite(t *testing.T) string {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tin", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-			t.Errorf("a page was asked for as %q", r.Header.Get("Accept"))
+			t.Errorf("got Accept: %q", r.Header.Get("Accept"))
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<!DOCTYPE html><title>Báo | Trang chủ</title><meta property="og:title" content="Giá xăng &amp; dầu
@@ -100,7 +100,7 @@ func wantCard(t *testing.T, r record, link string) {
 	}
 }
 
-// What cards show, and that a failing page does not fail the post.
+// The content of cards, and that a failing page does not fail the post.
 func TestPrepare_LinkCard(t *testing.T) {
 	pds := serveAtRoot(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
@@ -114,7 +114,7 @@ func TestPrepare_LinkCard(t *testing.T) {
 			r := read(t, pds, receipt.RemoteID)
 			if title == "" {
 				if len(r.Value.Embed) > 0 {
-					t.Errorf("a card of nothing: %s", r.Value.Embed)
+					t.Errorf("a card of an unreachable page: %s", r.Value.Embed)
 				}
 				return
 			}
@@ -146,7 +146,7 @@ func TestPrepare_LinkCard(t *testing.T) {
 		defer client.CloseIdleConnections()
 		sub := prepare(t, bluesky.New(client, bluesky.Options{}), account, network.Submission{Key: rand.Text(), Text: pages + "/tin"})
 		if strings.Contains(sub.Handle, "card") {
-			t.Errorf("a page of the private network was read: %s", sub.Handle)
+			t.Errorf("a page in a private network was fetched: %s", sub.Handle)
 		}
 	})
 }

@@ -194,8 +194,10 @@ func isHandle(name string) bool {
 		return false
 	}
 	for _, label := range labels {
-		if label == "" || len(label) > 63 || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") ||
-			strings.ContainsFunc(label, func(r rune) bool { return !isAlnum(r) && r != '-' }) {
+		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label {
+			return false
+		}
+		if strings.ContainsFunc(label, func(r rune) bool { return !isAlnum(r) && r != '-' }) {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ const (
 	replyNobody = "nobody"
 )
 
-// Following keeps what describes the text. Gates are of the first post.
+// Following returns the options that describe the text. Gates apply to the first post.
 func (o PostOptions) Following() network.PostOptions {
 	return PostOptions{Labels: o.Labels, Languages: o.Languages}
 }
@@ -184,7 +184,7 @@ const (
 )
 
 // gates are the records beside a post that restrict it. They have its key, and are
-// written in the same commit: the post is never open for a moment.
+// written in the same commit, so that the post is never unrestricted.
 func (o PostOptions) gates(at recordAt, createdAt string) []write {
 	var writes []write
 	if len(o.WhoCanReply) > 0 {

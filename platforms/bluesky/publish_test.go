@@ -62,7 +62,7 @@ func TestPrepare_HandleIsStable(t *testing.T) {
 				}
 				mu.Lock()
 				if seen[h.Key[:11]] {
-					t.Errorf("the time of key %s came twice", h.Key)
+					t.Errorf("the time of key %s was used twice", h.Key)
 				}
 				seen[h.Key[:11]] = true
 				mu.Unlock()
@@ -141,7 +141,7 @@ func TestReconcile_Outage(t *testing.T) {
 	moved := account
 	moved.RemoteID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	if _, err := b.Reconcile(t.Context(), moved, sub, network.Window{}); err == nil {
-		t.Error("a server that does not know the account said that there is no post")
+		t.Error("a server without the account reported that there is no post")
 	}
 }
 

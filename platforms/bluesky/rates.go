@@ -73,7 +73,10 @@ func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
 	bucket, scope := bucketOf(method, windowOf(res.Header.Get("RateLimit-Policy")))
-	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
+	if errLimit != nil || errRemaining != nil {
+		return nil
+	}
+	if bucket == "" || limit < 1 || remaining < 0 {
 		return nil
 	}
 	return []network.RateStatus{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res),

@@ -145,7 +145,7 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		t.Errorf("video %+v", film)
 	}
 
-	// An upload that the server does not have (anymore).
+	// An upload that the server does not have or no longer has.
 	lost := strings.Replace(staged[0], images.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: []string{lost}})
 	_, err = b.Publish(t.Context(), account, sub)

@@ -84,7 +84,7 @@ func testLibrary(t *testing.T, d devenv) {
 	b, limits := plain()
 	for i, text := range texts {
 		if n := b.Count(text, limits); n != reported[i].Graphemes {
-			t.Errorf("Count(%q) = %d, the library says %d", text, n, reported[i].Graphemes)
+			t.Errorf("Count(%q) = %d, want %d as by the library", text, n, reported[i].Graphemes)
 		}
 		spans := b.Preview(network.Content{Text: text}, limits).Spans
 		same := len(spans) == len(reported[i].Facets)
@@ -96,7 +96,7 @@ func testLibrary(t *testing.T, d devenv) {
 			same = same && found
 		}
 		if !same {
-			t.Errorf("spans %+v of %q, the library says %+v", spans, text, reported[i].Facets)
+			t.Errorf("spans %+v of %q, want %+v as by the library", spans, text, reported[i].Facets)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func wantClass(t *testing.T, err error, class network.Class, field string, secre
 	}
 	for _, s := range secrets {
 		if strings.Contains(e.Error(), s) {
-			t.Error("an error tells a secret")
+			t.Error("an error contains a secret")
 		}
 	}
 	return e

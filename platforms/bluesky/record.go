@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func (r recordAt) String() string { return "at://" + r.repo + "/" + r.collection
 func parseRecordAt(uri string) (recordAt, bool) {
 	rest, ok := strings.CutPrefix(uri, "at://")
 	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" || strings.ContainsAny(rest, "?#% ") {
+	if !ok || len(parts) != 3 || slices.Contains(parts, "") || strings.ContainsAny(rest, "?#% ") {
 		return recordAt{}, false
 	}
 	return recordAt{parts[0], parts[1], parts[2]}, true

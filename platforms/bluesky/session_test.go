@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// A lost response is harmless for two hours. After that, and after the session
-// was ended, the account has to be reconnected.
+// A lost response is harmless for two hours. After that, and after the session has
+// ended, the account has to be reconnected.
 func TestRefresh(t *testing.T) {
 	var ahead atomic.Int64
 	server := startFake(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
@@ -30,7 +30,7 @@ func TestRefresh(t *testing.T) {
 	}
 	again, err := b.Refresh(t.Context(), app, account)
 	if err != nil || again.RefreshToken.Reveal() != first.RefreshToken.Reveal() {
-		t.Fatalf("the same token gave another successor: %v", err)
+		t.Fatalf("the same token returned another successor: %v", err)
 	}
 
 	ahead.Store(int64(3 * time.Hour))

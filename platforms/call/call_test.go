@@ -70,7 +70,7 @@ func TestDo_RefusedConnectionIsNotSent(t *testing.T) {
 	_, err = call.New(client).Do(t.Context(), create("http://"+address+"/?secret=in-query"))
 	e := wantClass(t, err, network.NotSent)
 	if strings.Contains(e.Error(), "in-query") || strings.Contains(e.Err.Error(), "in-query") {
-		t.Errorf("the query stands in the error: %v", e)
+		t.Errorf("the error contains the query: %v", e)
 	}
 }
 
@@ -113,10 +113,10 @@ func TestNewClient_RefusesPrivateAddresses(t *testing.T) {
 		})
 	}
 	if calls.Load() != 4 {
-		t.Errorf("%d calls arrived, want 4", calls.Load())
+		t.Errorf("got %d calls, want 4", calls.Load())
 	}
 	if _, err := call.NewClient([]string{"localhost"}); err == nil {
-		t.Error("an entry without a port was taken")
+		t.Error("an entry without a port was accepted")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestDo_LostResponses(t *testing.T) {
 			_, _ = io.WriteString(w, "{")
 			drop(t, w)
 		case "/hang":
-			_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only after the body was read
+			_, _ = io.Copy(io.Discard, r.Body) // net/http detects a closed connection only after the body was read
 			<-r.Context().Done()
 		default:
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -214,7 +214,7 @@ func TestDo_Request(t *testing.T) {
 	request = create(address)
 	request.Header = http.Header{"Idempotency-Key": {"smuggled"}}
 	if res, err = caller.Do(t.Context(), request); err != nil || res.Header.Get("Got-Idempotency-Key") != "" {
-		t.Errorf("a key was sent that nobody asked for: %v", err)
+		t.Errorf("an unrequested key was sent: %v", err)
 	}
 }
 

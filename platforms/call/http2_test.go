@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestDo_HTTP2 shows the same classes over HTTP/2, which real instances speak.
+// TestDo_HTTP2 expects the same classes over HTTP/2, which real instances use.
 func TestDo_HTTP2(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func TestDo_HTTP2(t *testing.T) {
 		t.Errorf("sent %d times, want 2", calls.Load())
 	}
 
-	// A certificate that nobody trusts: the handshake fails, nothing is sent.
+	// An untrusted certificate: the handshake fails, nothing is sent.
 	plain, err := call.NewClient([]string{server.Listener.Addr().String()})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,10 @@ func rates(res *call.Response) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("X-RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("X-RateLimit-Remaining"))
 	after, errAfter := strconv.ParseFloat(res.Header.Get("X-RateLimit-Reset-After"), 64)
-	if errLimit != nil || errRemaining != nil || errAfter != nil || limit < 1 || remaining < 0 || after < 0 || after > 1e6 {
+	if errLimit != nil || errRemaining != nil || errAfter != nil {
+		return nil
+	}
+	if limit < 1 || remaining < 0 || after < 0 || after > 1e6 {
 		return nil
 	}
 	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),

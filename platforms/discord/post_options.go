@@ -62,7 +62,7 @@ const (
 	flagSuppressNotifications = 1 << 12
 )
 
-// Following keeps how messages are shown and notified.
+// Following returns the options about how messages are shown and notified.
 func (o PostOptions) Following() network.PostOptions {
 	return PostOptions{SuppressEmbeds: o.SuppressEmbeds, Silent: o.Silent, inForum: o.Forum != nil}
 }

@@ -16,7 +16,7 @@ import (
 // The credentials of all accounts of the fake Bluesky: an app password, and the
 // main password, whose sessions have full access.
 const (
-	BlueskyAppPassword = "sand-boxx-pass-word" //nolint:gosec // it opens nothing but the sandbox
+	BlueskyAppPassword = "sand-boxx-pass-word" //nolint:gosec // only valid in the sandbox
 	BlueskyPassword    = "sandbox"
 )
 

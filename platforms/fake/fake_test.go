@@ -123,7 +123,7 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := fake.New(fake.Options{Journal: path}); err == nil {
-		t.Error("a file that is no journal was taken")
+		t.Error("a file that is not a journal was accepted")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	both.Wait()
 	if ids[0] == ids[1] {
-		t.Error("concurrent calls with one key made one post; the real network makes two")
+		t.Error("concurrent calls with one key created one post; the real network creates two")
 	}
 }
 
@@ -196,7 +196,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	for _, bad := range []string{`{`, `[{"kind":"nonsense"}]`, `[{"kind":"latency"}]`, `[{"kind":"latency","for":"soon"}]`, `[{"kind":"status"}]`,
 		`[{"kind":"latency","for":"1s","probability":2}]`, `[{"kind":"hide","for":"1s","typo":1}]`} {
 		if res, _ := s.call(http.MethodPut, "/__faults", bad); res.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s was taken", bad)
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 	s.call(http.MethodPut, "/__faults", `[{"kind":"latency","for":"80ms","count":-1}]`)
@@ -213,7 +213,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	}
 	if res, err := http.Get(s.URL() + "/"); err == nil {
 		_ = res.Body.Close()
-		t.Error("the port did not refuse")
+		t.Error("the port did not refuse connections")
 	}
 	time.Sleep(200 * time.Millisecond)
 	s.post("back")

@@ -153,6 +153,17 @@ func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	return nil
 }
 
+// matches reports whether the fault applies to a request of an account.
+func (f *Fault) matches(r *http.Request, network, account string) bool {
+	switch {
+	case f.Method != "" && !strings.EqualFold(f.Method, r.Method), !strings.HasPrefix(r.URL.Path, f.Path),
+		f.Network != "" && f.Network != network, f.Account != "" && f.Account != account:
+		return false
+	default:
+		return true
+	}
+}
+
 // matchFaults returns the faults that match a request and counts it.
 func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	s.mu.Lock()
@@ -166,8 +177,7 @@ func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	}
 	var hit []Fault
 	for _, f := range s.faults {
-		if f.Method != "" && !strings.EqualFold(f.Method, r.Method) || !strings.HasPrefix(r.URL.Path, f.Path) ||
-			f.Network != "" && f.Network != as.name || f.Account != "" && f.Account != name || now.Before(f.At) {
+		if !f.matches(r, as.name, name) || now.Before(f.At) {
 			continue
 		}
 		f.Seen++

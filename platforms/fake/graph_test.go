@@ -62,7 +62,7 @@ func (m metaAccount) expect(method, path, form, wantError string) string {
 		m.t.Errorf("%s %s %s: %s, want %q", method, path, form, body, wantError)
 	}
 	if res.Header.Get("X-Fb-Trace-Id") == "" {
-		m.t.Error("an answer without id")
+		m.t.Error("a response without id")
 	}
 	return response.ID
 }
@@ -186,7 +186,7 @@ func TestGraph_Paging(t *testing.T) {
 		for _, p := range page.Data {
 			got = append(got, p.ID)
 			if p.Text == "" || p.Permalink != "" {
-				t.Errorf("not what was asked for: %+v", p)
+				t.Errorf("got other fields than requested: %+v", p)
 			}
 		}
 		// Like Meta's, the address of the next page contains the token.

@@ -122,7 +122,8 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Unlock()
 	offset, errOffset := strconv.ParseInt(r.Header.Get("Offset"), 10, 64)
 	size, errSize := strconv.ParseInt(r.Header.Get("File_size"), 10, 64)
-	if !ok || !created.Upload || errOffset != nil || errSize != nil || offset != created.Received || !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
+	isRequest := errOffset == nil && errSize == nil && strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ")
+	if !ok || !isRequest || !created.Upload || offset != created.Received {
 		refuse("OffsetInvalidError", "Request starts at an offset that is not where the upload ended", false)
 		return
 	}

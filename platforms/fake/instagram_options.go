@@ -28,6 +28,6 @@ func instagramOptions(r *http.Request, kind string) (map[string]any, *graphError
 	return options, nil
 }
 
-// isStory says whether a post is listed with the stories, for a day, and not with
-// the other posts.
+// isStory reports whether a post is listed with the stories, for a day, instead of the
+// other posts.
 func isStory(p *Post) bool { return p.Options["media_type"] == "STORIES" }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// mastodonOptions reads the options of a status; problem is Mastodon's message
-// for what it refuses (app/validators/poll_validator.rb, config/locales/en.yml).
+// mastodonOptions reads the options of a status; problem is Mastodon's message for
+// invalid ones (app/validators/poll_validator.rb, config/locales/en.yml).
 func mastodonOptions(form url.Values) (options map[string]any, problem string) {
 	options = map[string]any{}
 	for _, name := range []string{"visibility", "spoiler_text", "quote_approval_policy"} {

@@ -72,7 +72,10 @@ func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
 	defer s.mu.Unlock()
 	k, ok := s.state.keys[accountID+"\x00"+idempotencyKey]
 	p := s.state.postByID[k.PostID]
-	if idempotencyKey == "" || !ok || p == nil || s.now().After(k.Expires) || s.commit(record{Kind: kindRepeat, ID: p.ID}) != nil {
+	if idempotencyKey == "" || !ok || p == nil || s.now().After(k.Expires) {
+		return Post{}, false
+	}
+	if s.commit(record{Kind: kindRepeat, ID: p.ID}) != nil {
 		return Post{}, false
 	}
 	return *p, true
@@ -179,8 +182,10 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 		if len(list) == limit {
 			break
 		}
-		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" && !isLessID(since, p.ID) ||
-			query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" && !isLessID(since, p.ID) {
+			continue
+		}
+		if query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
 			continue
 		}
 		if first == "" {

@@ -81,7 +81,7 @@ func TestFaults_MediaProcessing(t *testing.T) {
 				t.Errorf("at first: %d, then %d", status, res.StatusCode)
 			}
 			if status, message := s.attach(id); status != 422 || !strings.Contains(message, "have not finished processing") {
-				t.Errorf("attached while it is processed: %d %s", status, message)
+				t.Errorf("attached during processing: %d %s", status, message)
 			}
 			clock.advance(time.Minute)
 			if res, message := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {

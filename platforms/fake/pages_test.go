@@ -21,7 +21,7 @@ func TestTimeline(t *testing.T) {
 	policy := res.Header.Get("Content-Security-Policy")
 	nonce := regexp.MustCompile(`nonce-([A-Z0-9]+)`).FindStringSubmatch(policy)
 	if nonce == nil || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(page, `<script nonce="`+nonce[1]+`">`) {
-		t.Errorf("policy %q does not fit the page", policy)
+		t.Errorf("policy %q does not match the page", policy)
 	}
 	if strings.Contains(page, "<script>") || !strings.Contains(page, "&lt;script&gt;") {
 		t.Error("a post's text is not escaped")
@@ -30,7 +30,7 @@ func TestTimeline(t *testing.T) {
 		t.Error("the newest is not first")
 	}
 	if regexp.MustCompile(`(?:src|action|@import)[^>]*https?://`).MatchString(page) {
-		t.Error("the page asks others")
+		t.Error("the page loads other origins")
 	}
 	if _, part := s.call(http.MethodGet, "/?part=posts", ""); strings.Contains(part, "<html") || !strings.Contains(part, `id="p`+id) {
 		t.Errorf("part: %s", part)
@@ -85,7 +85,7 @@ func TestAuthorizePage(t *testing.T) {
 		t.Errorf("got %s, want the page in Vietnamese", text)
 	}
 	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' http://desk.example") {
-		t.Errorf("policy %q stops the redirect", policy)
+		t.Errorf("policy %q blocks the redirect", policy)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	account := regexp.MustCompile(`<option value="(\d+)"`).FindStringSubmatch(page)[1]

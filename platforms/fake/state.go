@@ -23,7 +23,7 @@ func (a Account) network() string {
 	return a.Network
 }
 
-// Post is what is really stored of a published post.
+// Post is a published post, whatever the response was.
 type Post struct {
 	ID         string  `json:"id"`
 	Network    string  `json:"network"`
@@ -35,10 +35,10 @@ type Post struct {
 	ReplyTo    string  `json:"reply_to,omitempty"`
 	Language   string  `json:"language,omitempty"`
 	Visibility string  `json:"visibility"`
-	// Options are what the request asked for besides, under the network's names.
+	// Options are the other parameters of the request, under the network's names.
 	Options        map[string]any `json:"options,omitempty"`
 	URL            string         `json:"url"`
-	CreatedAt      time.Time      `json:"created_at"`  // as the network reports it
+	CreatedAt      time.Time      `json:"created_at"`  // in the network's format
 	ReceivedAt     time.Time      `json:"received_at"` // arrival of the request, by the real clock
 	IdempotencyKey string         `json:"idempotency_key,omitempty"`
 	Requests       int            `json:"requests"` // number of calls that returned this post

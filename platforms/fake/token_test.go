@@ -111,7 +111,7 @@ func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 	}
 	clock.advance(time.Hour)
 	if c.works(first.Access) {
-		t.Error("a token outlived its hour")
+		t.Error("a token is valid after its hour")
 	}
 	second := c.refresh(first.Refresh, 200)
 	if second.Refresh == first.Refresh || !c.works(second.Access) {
@@ -125,11 +125,11 @@ func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if c.works(third.Access) {
-		t.Error("a used refresh token came again, and its family lives")
+		t.Error("a used refresh token was repeated, and its family is still valid")
 	}
 	c.refresh(third.Refresh, 400)
 	if fourth := c.refresh(others.Refresh, 200); !c.works(fourth.Access) || !c.works(c.token) {
-		t.Error("other tokens went with the family")
+		t.Error("tokens of other families were revoked")
 	}
 }
 

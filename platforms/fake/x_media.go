@@ -111,7 +111,8 @@ func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.PathValue("id")
 	index, err := strconv.Atoi(r.FormValue("segment_index"))
 	file, header, errFile := r.FormFile("media")
-	if err != nil || index < 0 || index > 999 || errFile != nil || header.Size > xMaxSegment {
+	isIndex := err == nil && index >= 0 && index <= 999
+	if !isIndex || errFile != nil || header.Size > xMaxSegment {
 		invalidRequest(w, "A segment needs media of at most 5 MB and a segment_index from 0 to 999.", nil)
 		return
 	}

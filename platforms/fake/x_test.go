@@ -48,7 +48,7 @@ func TestX_Refusals(t *testing.T) {
 		t.Errorf("answered %s", response)
 	}
 	if at, err := strconv.ParseUint(first, 10, 64); err != nil || time.UnixMilli(int64(at>>22)+1288834974657).Sub(clock.Now()).Abs() > time.Second { //nolint:gosec // 41 bits
-		t.Errorf("the id %s is not of now", first)
+		t.Errorf("the id %s has another time than now", first)
 	}
 	for body, status := range map[string]int{
 		`{"text":"Giá < 5 & tuoitre.vn/a"}`:                                   403,
@@ -100,7 +100,7 @@ func TestX_Listings(t *testing.T) {
 		for _, one := range p.Data {
 			seen = append([]string{one["id"].(string)}, seen...)
 			if one["entities"] != nil || one["created_at"] != nil {
-				t.Errorf("fields that nobody asked for: %v", one)
+				t.Errorf("unrequested fields: %v", one)
 			}
 		}
 		next = p.Meta.Next
@@ -198,7 +198,7 @@ func TestX_Tokens(t *testing.T) {
 	}
 	token(400, url.Values{"grant_type": {"client_credentials"}})
 	if res, _ := s.call(http.MethodPost, "/x/2/oauth2/token", "grant_type=refresh_token", "Content-Type", "application/x-www-form-urlencoded"); res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a token for nobody's application: %s", res.Status)
+		t.Errorf("a token for an unknown application: %s", res.Status)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestX_SurvivesRestart(t *testing.T) {
 	segment(0, "\x89PNG\r\n\x1a\n", 200)
 	segment(1000, "x", 400)
 	if res, _ := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusBadRequest {
-		t.Errorf("half an upload is taken: %s", res.Status)
+		t.Errorf("an incomplete upload was accepted: %s", res.Status)
 	}
 	s, _ = newXSandbox(t, options)
 	segment(1, strings.Repeat("x", 99), 200)

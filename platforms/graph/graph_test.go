@@ -124,7 +124,7 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 			e := network.AsError(err)
 			if row.want == 0 {
 				if !e.RetryAt.IsZero() {
-					t.Errorf("retry at %v, which nobody said", e.RetryAt)
+					t.Errorf("retry at %v, want none", e.RetryAt)
 				}
 				return
 			}
@@ -287,7 +287,7 @@ func TestService_Addresses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := (graph.Service{}).Host(sandbox, "https://real"); err == nil {
-		t.Error("a sandbox that is not there was taken")
+		t.Error("an unknown sandbox was accepted")
 	}
 	if _, err := p.Register("", back); network.AsError(err).Code != network.CodeNotConfigured {
 		t.Errorf("%v", err)

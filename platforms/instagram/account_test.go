@@ -221,7 +221,7 @@ func TestPreview(t *testing.T) {
 	notes := strings.Join(p.Notes, "\n")
 	for _, want := range []string{"cannot be clicked", "crops", "from 3000 down", "from 100 up"} {
 		if !strings.Contains(notes, want) {
-			t.Errorf("no note of %q in %q", want, notes)
+			t.Errorf("no note about %q in %q", want, notes)
 		}
 	}
 	long := strings.Repeat("ữ", 126)

@@ -79,7 +79,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("e.RequestID: got %q, want %q", e.RequestID, "call-1")
 			}
 			if row.code == "version_sunset" && (!strings.Contains(e.Message, "202607") || !strings.Contains(e.Message, "operator")) {
-				t.Errorf("the operator reads %q", e.Message)
+				t.Errorf("the message is %q", e.Message)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 				t.Errorf("retry at %v, which is not the next 00:00 UTC", e.RetryAt)
 			}
 			if !row.midnight && row.after == "" && !e.RetryAt.IsZero() {
-				t.Errorf("retry at %v, which nobody said", e.RetryAt)
+				t.Errorf("retry at %v, want none", e.RetryAt)
 			}
 			if (row.bucket == "") != (len(e.Rates) == 0) || row.bucket != "" && (e.Rates[0].Bucket != row.bucket || e.Rates[0].Remaining != 0) {
 				t.Errorf("rates %+v", e.Rates)

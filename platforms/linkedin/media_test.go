@@ -118,7 +118,7 @@ func TestStage_SendsTokenToLinkedInOnly(t *testing.T) {
 			return io.NopCloser(strings.NewReader("x")), nil
 		}}
 		if _, err := l.Stage(t.Context(), account, media); err == nil {
-			t.Errorf("%q was taken", address)
+			t.Errorf("%q was accepted", address)
 		}
 	}
 }

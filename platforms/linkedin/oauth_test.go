@@ -41,7 +41,7 @@ func TestAccounts_MemberAndOrganization(t *testing.T) {
 	}
 	_, err = l.Refresh(t.Context(), app, found[0])
 	if e := network.AsError(err); e == nil || e.Class != network.Auth {
-		t.Errorf("renewed with nothing: %v", err)
+		t.Errorf("renewed without a token: %v", err)
 	}
 	found[0].RefreshToken = secret.NewText("made-up")
 	_, err = l.Refresh(t.Context(), app, found[0])
@@ -91,10 +91,10 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, bad := range []string{"https://linkedin.com", "http://127.0.0.1:8090/linkedin/", "x"} {
 		if _, err := l.Limits(t.Context(), network.Account{BaseURL: bad}); network.AsError(err).Code != "bad_address" {
-			t.Errorf("%q was taken: %v", bad, err)
+			t.Errorf("%q was accepted: %v", bad, err)
 		}
 		if _, err := l.Publish(t.Context(), network.Account{BaseURL: bad}, network.Submission{Text: "t"}); network.AsError(err).Code != "bad_address" {
-			t.Errorf("%q was taken: %v", bad, err)
+			t.Errorf("%q was accepted: %v", bad, err)
 		}
 	}
 	if _, err := linkedin.New(http.DefaultClient, linkedin.Options{}).Register(t.Context(), "", redirectURI); network.AsError(err).Code != network.CodeNotConfigured {

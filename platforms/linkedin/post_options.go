@@ -48,7 +48,7 @@ func visibilities(account network.Account) []string {
 	return []string{"public", "connections", "logged_in"}
 }
 
-// pollDuration is LinkedIn's name of a duration; empty: there is none.
+// pollDuration is LinkedIn's name of a duration; "" if there is none.
 func pollDuration(days int) string {
 	return map[int]string{1: "ONE_DAY", 3: "THREE_DAYS", 7: "SEVEN_DAYS", 14: "FOURTEEN_DAYS"}[days]
 }

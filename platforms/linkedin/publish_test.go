@@ -176,6 +176,6 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	}
 	limits, err := l.Limits(t.Context(), n.organization)
 	if err != nil || !limits.IdempotentPostsOnly {
-		t.Errorf("a comment that is sent twice is there twice, which the limits do not say: %+v, %v", limits, err)
+		t.Errorf("a comment that is sent twice exists twice, which the limits do not report: %+v, %v", limits, err)
 	}
 }

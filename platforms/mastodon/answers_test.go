@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 		var calls atomic.Int32
 		m, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "" {
-				t.Error("a public call carries the token")
+				t.Error("a public call contains the token")
 			}
 			switch r.URL.Path {
 			case "/.well-known/nodeinfo":
@@ -129,7 +129,7 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		if calls.Load() != 1 {
-			t.Errorf("asked %d times, want once", calls.Load())
+			t.Errorf("got %d requests, want once", calls.Load())
 		}
 	})
 	t.Run("Version1", func(t *testing.T) {

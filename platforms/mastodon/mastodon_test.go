@@ -88,14 +88,14 @@ func TestConformance(t *testing.T) {
 func TestRealServer(t *testing.T) {
 	base, token := os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN")
 	if base == "" || token == "" {
-		t.Log("MASTODON_URL and MASTODON_TOKEN are not set: no real server is tested.")
+		t.Log("MASTODON_URL and MASTODON_TOKEN are not set")
 		return
 	}
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Whoever sets the address trusts it, private or not.
+	// The operator sets the URL, so it is trusted, private or not.
 	client, err := call.NewClient([]string{"0.0.0.0/0", "::/0"})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestAddresses(t *testing.T) {
 		"https://mastodon.social/path", "https://mastodon.social?x=1", "http://10.0.0.1", "https://", "::"} {
 		_, err := m.Limits(t.Context(), network.Account{BaseURL: bad})
 		if e := network.AsError(err); err == nil || e.Code != "bad_address" {
-			t.Errorf("%q was taken as an instance: %v", bad, err)
+			t.Errorf("%q was accepted as an instance: %v", bad, err)
 		}
 	}
 	app := network.App{BaseURL: "https://mastodon.social/", ClientID: "id", RedirectURI: "https://desk.example/cb"}

@@ -53,7 +53,10 @@ func bucketOf(method, path string) string {
 func rates(res *call.Response, bucket string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(header(res, "Limit"))
 	remaining, errRemaining := strconv.Atoi(header(res, "Remaining"))
-	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
+	if errLimit != nil || errRemaining != nil {
+		return nil
+	}
+	if bucket == "" || limit < 1 || remaining < 0 {
 		return nil
 	}
 	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),

@@ -38,7 +38,7 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("plain(%q) is not valid UTF-8", content)
 		}
 		if again := normalize(text); utf8.ValidString(text) && len(again) > 3*len(text)+3 {
-			t.Errorf("normal grows: %q", text)
+			t.Errorf("normalizing adds text: %q", text)
 		}
 	})
 }

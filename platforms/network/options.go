@@ -2,10 +2,10 @@ package network
 
 import "encoding/json"
 
-// PostOptions are what a post asks of one network besides its text and
-// attachments: a visibility, a poll, who may reply. Each adapter declares its own
-// struct, whose JSON is the network's part of a post's options in the API. Its
-// values have one JSON form only, because it identifies what was sent.
+// PostOptions are a post's requests to one network besides its text and attachments: a
+// visibility, a poll, who may reply. Each adapter declares its own struct, whose JSON
+// is the network's part of a post's options in the API. Its values have one JSON form
+// only, because it identifies the sent content.
 type PostOptions interface {
 	// Following returns the options of the segments that follow the first one of
 	// a thread; nil: none.
@@ -20,14 +20,14 @@ type OptionParser interface {
 	ParseOptions(raw json.RawMessage) (PostOptions, []Violation)
 }
 
-// FirstComment is an option of networks whose replies are comments: a comment on
-// the post, which is a call of its own. Adapters declare it and get it as a reply.
+// FirstComment is an option of networks whose replies are comments: a comment on the
+// post, which is a separate call. Adapters declare it and receive it as a reply.
 type FirstComment struct {
 	Content      string `json:"content"`
 	AfterMinutes int    `json:"after_minutes,omitempty"`
 }
 
-// PollLimits is what a network allows in a poll. The zero value allows none.
+// PollLimits are a network's limits for polls. The zero value allows none.
 type PollLimits struct {
 	MinChoices          int
 	MaxChoices          int

@@ -39,7 +39,7 @@ func ParseOptions[T network.PostOptions](name string, raw json.RawMessage) (netw
 	return nil, []network.Violation{{Field: field, Code: "invalid_option", Message: fmt.Sprintf("The options for %s cannot be read: %s.", name, err)}}
 }
 
-// Options collects what is wrong with a network's options.
+// Options collects the problems of a network's options.
 type Options struct {
 	Name     string // the network's display name
 	Problems []network.Violation
@@ -50,7 +50,7 @@ func (o *Options) Add(field, code, format string, args ...any) {
 	o.Problems = append(o.Problems, network.Violation{Field: "options." + field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// Conflict refuses an option that excludes something else of the post.
+// Conflict refuses an option that excludes another part of the post.
 func (o *Options) Conflict(field, format string, args ...any) {
 	o.Add(field, "option_conflict", format, args...)
 }
@@ -72,7 +72,7 @@ func (o *Options) MaxRunes(field, text string, limit int) {
 	}
 }
 
-// HTTPS refuses what is no public web address.
+// HTTPS refuses anything but a public web URL.
 func (o *Options) HTTPS(field, address string) {
 	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") || strings.ContainsAny(address, " \t\r\n\x00") || len(address) > 2000 {
 		o.Add(field, "invalid_url", "Enter a complete address that begins with https://.")

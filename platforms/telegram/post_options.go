@@ -40,7 +40,7 @@ type LinkPreview struct {
 // Poll is a poll whose question is the text of the post.
 type Poll struct {
 	Choices         []string `json:"choices"`
-	DurationMinutes int      `json:"duration_minutes,omitempty"` // 0: until somebody closes it
+	DurationMinutes int      `json:"duration_minutes,omitempty"` // 0: until it is closed manually
 	Multiple        bool     `json:"multiple,omitempty"`
 	HideResults     bool     `json:"hide_results,omitempty"` // until it closes
 }
@@ -53,7 +53,7 @@ const (
 	maxButtonText = 64
 )
 
-// Following keeps what applies to each message.
+// Following returns the options that apply to each message.
 func (o PostOptions) Following() network.PostOptions {
 	return PostOptions{Silent: o.Silent, Protected: o.Protected, Spoiler: o.Spoiler, CaptionAbove: o.CaptionAbove, TopicID: o.TopicID}
 }

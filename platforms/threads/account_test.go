@@ -168,7 +168,7 @@ func TestCount_MatchesFake(t *testing.T) {
 		}
 		_, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full+"x"))
 		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "100" {
-			t.Errorf("%s: one more was taken: %v", row.Name, err)
+			t.Errorf("%s: one more was accepted: %v", row.Name, err)
 		}
 	}
 }

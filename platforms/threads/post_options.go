@@ -33,7 +33,7 @@ const (
 	maxSpoilers = 10
 )
 
-// Following keeps the spoiler of attachments. Each phrase is of one text.
+// Following keeps the spoiler of attachments. Each phrase belongs to one text.
 func (o PostOptions) Following() network.PostOptions {
 	return PostOptions{SpoilerMedia: o.SpoilerMedia}
 }

@@ -152,7 +152,7 @@ func TestRates_UseServerClock(t *testing.T) {
 		delete(want, rate.Bucket)
 	}
 	if len(want) > 0 {
-		t.Errorf("nothing said of %v", want)
+		t.Errorf("no limit reported for %v", want)
 	}
 	// 1800000000000000000 was issued on 10 June 2024.
 	if at := time.UnixMilli(1288834974657 + 1800000000000000000>>22); !receipt.CreatedAt.Equal(at) || receipt.CreatedAt.Year() != 2024 {

@@ -2,9 +2,9 @@ package x_test
 
 import "strings"
 
-// twitter-text's isValidUrl follows RFC 3986. Dateline needs to know what X makes
-// a link, which is what the library extracts and not all of that.
-const notLinked = "not a link to X as a whole"
+// twitter-text's isValidUrl follows RFC 3986. Dateline needs the links that X detects,
+// which the library extracts and which are a subset of that.
+const notLinked = "not a link for X as a whole"
 
 func urlValidity() []validity {
 	return []validity{

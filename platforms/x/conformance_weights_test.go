@@ -7,7 +7,7 @@ const (
 	emojiPerCodePoint = "weighs the code points of an emoji (config/v2.json); X weighs each emoji two (config/v3.json)"
 )
 
-// poem is the 160 characters that several cases weigh.
+// poem is a text of 160 characters used by several cases.
 const poem = "故人西辞黄鹤楼，烟花三月下扬州。孤帆远影碧空尽，唯见长江天际流。朱雀桥边野草花，乌衣巷口夕阳斜。旧时王谢堂前燕，飞入寻常百姓家。朝辞白帝彩云间，千里江陵一日还。两岸猿声啼不住，轻舟已过万重山。泪湿罗巾梦不成，夜深前殿按歌声。红颜未老恩先断，斜倚薰笼坐到明。独在异乡为异客，每逢佳节倍思亲。遥知兄弟登高处，遍插茱萸少一人。"
 
 func lengthCases() []validity {

@@ -24,7 +24,7 @@ func counts() []platformtest.Count {
 		Weight int    `json:"weight"`
 	}
 	if err := json.Unmarshal(mixed, &rows); err != nil || len(rows) < 100 {
-		return []platformtest.Count{{Name: "testdata/mixed.json is not whole", Want: -1}}
+		return []platformtest.Count{{Name: "testdata/mixed.json is incomplete", Want: -1}}
 	}
 	all := []platformtest.Count{{Name: "nothing", Text: "", Want: 0}, {Name: "not UTF-8", Text: "a\xffb", Want: 4}}
 	for _, row := range rows {
@@ -52,7 +52,7 @@ func FuzzText(f *testing.F) {
 		}
 		n.Check(content, limits)
 		if n.Price(content).MicroUSD <= 0 {
-			t.Error("a post for nothing")
+			t.Error("a post without a price")
 		}
 		preview, at := n.Preview(content, limits), 0
 		for _, span := range preview.Spans {
@@ -62,7 +62,7 @@ func FuzzText(f *testing.F) {
 			at = span.End
 		}
 		if preview.FoldAt > len(preview.Text) {
-			t.Errorf("folded at %d of %d", preview.FoldAt, len(preview.Text))
+			t.Errorf("truncated at %d of %d", preview.FoldAt, len(preview.Text))
 		}
 	})
 }

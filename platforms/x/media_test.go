@@ -35,7 +35,7 @@ func processed(t *testing.T, n *x.X, account network.Account, media network.Medi
 	staged, err := n.Stage(t.Context(), account, media)
 	for tries := 0; err == nil && !staged.Ready && tries < 200; tries++ {
 		if staged.CheckAfter <= 0 {
-			t.Fatal("not ready, and no word on when to ask")
+			t.Fatal("not ready, and no time to check again")
 		}
 		time.Sleep(10 * time.Millisecond)
 		staged, err = n.StageStatus(t.Context(), account, staged)
@@ -171,7 +171,7 @@ func TestStage_FailedUploads(t *testing.T) {
 		}
 	}
 	broken := newVideo(100, "video/mp4")
-	broken.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("storage is away") }
+	broken.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("storage is down") }
 	_, err := n.Stage(t.Context(), account, broken)
 	wants("storage", err, network.NotSent, "media_unreadable")
 
@@ -182,7 +182,7 @@ func TestStage_FailedUploads(t *testing.T) {
 	short := newVideo(100, "video/mp4")
 	short.Bytes = 200
 	_, err = n.Stage(t.Context(), account, short)
-	wants("shorter than said", err, network.NotSent, "media_unreadable")
+	wants("shorter than declared", err, network.NotSent, "media_unreadable")
 
 	_, err = n.StageStatus(t.Context(), account, network.Staged{RemoteID: "404"})
 	wants("unknown", err, network.Transient, network.CodeMediaExpired)

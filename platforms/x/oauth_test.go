@@ -60,8 +60,8 @@ func TestRefresh_RotatesTokens(t *testing.T) {
 	}
 }
 
-// A lost response may have used the token up. Other failures do not disconnect
-// the account.
+// A lost response may have used up the token. Other failures do not disconnect the
+// account.
 func TestRefresh_LostResponse(t *testing.T) {
 	server, n, created, client := startFake(t, fake.Options{AutoApprove: true})
 	app, account := connectBy(t, n, created.BaseURL, client)
@@ -87,7 +87,7 @@ func TestRefresh_LostResponse(t *testing.T) {
 			}
 			for _, hidden := range []secret.Text{account.RefreshToken, app.ClientSecret} {
 				if strings.Contains(e.Error(), hidden.Reveal()) {
-					t.Errorf("an error tells a secret: %v", e)
+					t.Errorf("an error contains a secret: %v", e)
 				}
 			}
 		})
@@ -139,6 +139,6 @@ func TestExchange_Refused(t *testing.T) {
 	}
 	n, account = textIs(t, 400, `{"error":"invalid_request","error_description":"Value passed for the token was invalid."}`)
 	if err := n.Revoke(t.Context(), network.App{BaseURL: account.BaseURL}, account); err != nil {
-		t.Errorf("a token that is no good any more: %v", err)
+		t.Errorf("an expired token: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ type Poll struct {
 
 var _ network.OptionParser = (*X)(nil)
 
-// Following keeps the labels. Who may reply is decided by the first post.
+// Following keeps the labels. The first post decides who may reply.
 func (o PostOptions) Following() network.PostOptions {
 	return PostOptions{MadeWithAI: o.MadeWithAI, PaidPartnership: o.PaidPartnership}
 }
@@ -66,8 +66,8 @@ func (o PostOptions) replySettings() string {
 	return o.ReplySettings
 }
 
-// differs reports whether a listed post was made with other options. X shows
-// "everyone" where nothing was chosen.
+// differs reports whether a listed post was made with other options. X shows "everyone"
+// if nothing was chosen.
 func (o PostOptions) differs(l listed) bool {
 	settings := o.replySettings()
 	if settings == "" {

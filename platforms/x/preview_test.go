@@ -144,7 +144,7 @@ func TestPreview(t *testing.T) {
 func TestPreview_OverlappingTagAndLink(t *testing.T) {
 	n, limits := adapter(t)
 	for text, want := range map[string]string{
-		"#日本語example.com/a":      "#日本語example", // X finds example.com too, and the hashtag begins before it
+		"#日本語example.com/a":      "#日本語example", // X detects example.com too, and the hashtag begins before it
 		"example.com/#tag":       "example.com/#tag",
 		"#tag,example.com":       "#tag example.com",
 		"https://a.vn/@desk#tag": "a.vn/@desk#tag",

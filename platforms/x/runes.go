@@ -1,6 +1,9 @@
 package x
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // The character classes of twitter-text 3.1 (js/src/regexp), which ignore case.
 
@@ -19,7 +22,7 @@ func mayPrecedeLink(r rune) bool {
 func inDomain(r rune) bool {
 	switch {
 	case r < unicode.MaxASCII:
-		return asciiAlnum(r) || r == '"' || r == '`' || r < '\t' || r > '\r' && r < ' '
+		return asciiAlnum(r) || strings.ContainsRune("\"`", r) || r < '\t' || r > '\r' && r < ' '
 	case r == '\u061C', r >= '\u200E' && r <= '\u200F', r >= '\u202A' && r <= '\u202E', r >= '\u2066' && r <= '\u2069':
 		return false
 	default:
@@ -49,8 +52,7 @@ func latinRange(r rune) bool {
 	case r >= '\u00C0' && r <= '\u024F' && r != '×' && r != '÷', r >= '\u0300' && r <= '\u036F', r >= '\u1E00' && r <= '\u1EFF', r == '\u02BB':
 		return true
 	default:
-		return r == '\u0253' || r == '\u0254' || r == '\u0256' || r == '\u0257' || r == '\u0259' || r == '\u025B' || r == '\u0263' ||
-			r == '\u0268' || r == '\u026F' || r == '\u0272' || r == '\u0289' || r == '\u028B'
+		return strings.ContainsRune("\u0253\u0254\u0256\u0257\u0259\u025B\u0263\u0268\u026F\u0272\u0289\u028B", r)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestAddresses(t *testing.T) {
 	for _, bad := range []string{"https://x.com", "http://127.0.0.1:8090", "http://127.0.0.1:8090/x/", "x"} {
 		_, err := n.Limits(t.Context(), network.Account{BaseURL: bad})
 		if e := network.AsError(err); e == nil || e.Code != "bad_address" || e.Class != network.Rejected {
-			t.Errorf("%q was taken for X: %v", bad, err)
+			t.Errorf("%q was accepted as X: %v", bad, err)
 		}
 		if _, err := n.Register(t.Context(), bad, redirectURI); err == nil {
 			t.Errorf("registered at %q", bad)

@@ -119,7 +119,7 @@ export class Dateline {
 
   /** A new link to log in with. */
   async link(): Promise<string> {
-    const child = spawn(join(root, 'bin/dateline'), ['login'], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(join(root, 'bin/dateline'), ['login-link'], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     child.stdout.on('data', (d: Buffer) => (said += d.toString()))
     await new Promise((done) => child.once('exit', done))

@@ -42,7 +42,7 @@ var tokenFile string
 type token struct {
 	text       string
 	reason     Reason
-	exceptions []string // words that contain the token but are no bots
+	exceptions []string // words that contain the token but are not bots
 }
 
 // Matcher recognizes programs by their user agent and headers. It is safe for

@@ -167,10 +167,14 @@ const progressLength = 5
 func (p *progress) parse(flags string) error {
 	p.engagedFrom, p.engagedTo, p.scrollFrom, p.scrollTo = flags[0]-'0', flags[1]-'0', flags[2]-'0', flags[3]-'0'
 	p.daysAgo = Day(flags[4] - '0')
-	if p.engagedFrom > p.engagedTo || p.engagedTo > EngagedBuckets || p.scrollFrom > p.scrollTo || p.scrollTo > ScrollSteps || p.daysAgo > 1 {
+	switch {
+	case p.engagedFrom > p.engagedTo || p.engagedTo > EngagedBuckets,
+		p.scrollFrom > p.scrollTo || p.scrollTo > ScrollSteps,
+		p.daysAgo > 1:
 		return errLogEntry
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (p *progress) addTo(e *EngagementDelta) {

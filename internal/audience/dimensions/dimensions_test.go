@@ -91,7 +91,7 @@ func TestDevice_UserAgents(t *testing.T) {
 		"Something": dimensions.Other,
 	} {
 		if got := dimensions.Device(agent); got != want {
-			t.Errorf("%q is %q, not %q", agent, got, want)
+			t.Errorf("%q: got %q, want %q", agent, got, want)
 		}
 	}
 }

@@ -48,7 +48,10 @@ func TestCheck_CountsDifferences(t *testing.T) {
 				return nil
 			}
 			c, done, err := m.flusher().Check(t.Context(), func() {})
-			if err != nil || !done || c.Compared != 3 || c.Differing != row.differing || c.Missing != row.missing || c.Surplus != row.surplus {
+			if err != nil || !done || c.Compared != 3 {
+				t.Errorf("got %+v, %t, %v, want 3 pages compared", c, done, err)
+			}
+			if c.Differing != row.differing || c.Missing != row.missing || c.Surplus != row.surplus {
 				t.Errorf("got %+v, %t, %v, want %d differing, %d missing, %d in excess", c, done, err, row.differing, row.missing, row.surplus)
 			}
 			if len(m.checks) != 1 || len(c.Examples) != int(row.differing) {
@@ -185,8 +188,11 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 		f := m.flusher()
 		beats := 0
 		c, done, err := f.CheckIfDue(t.Context(), func() { beats++ })
-		if err != nil || !done || c.Compared != 3*20_000 || c.Differing != 0 || c.Next != (counter.PageID{Site: sites[0], Page: "post 9999"}) { // the last one in byte order
-			t.Errorf("got %d compared, %d differing, next %v, %t, %v", c.Compared, c.Differing, c.Next, done, err)
+		if err != nil || !done || c.Compared != 3*20_000 || c.Differing != 0 {
+			t.Errorf("got %d compared, %d differing, %t, %v", c.Compared, c.Differing, done, err)
+		}
+		if want := (counter.PageID{Site: sites[0], Page: "post 9999"}); c.Next != want { // the last one in byte order
+			t.Errorf("got the next page %v, want %v", c.Next, want)
 		}
 		// 40 reads each of Redis before and after and of Postgres, and the flush.
 		if beats != 3*40+1+1 {
@@ -199,8 +205,11 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 		time.Sleep(time.Second)
 		start := time.Now()
 		c, done, err = f.CheckIfDue(t.Context(), func() {})
-		if err != nil || !done || c.Compared != 3*703 || c.Differing != 0 || !c.StartedAt.Equal(start) || c.EndedAt.Before(start) {
+		if err != nil || !done || c.Compared != 3*703 || c.Differing != 0 {
 			t.Errorf("got %+v, %t, %v, want the remaining 703 pages", c, done, err)
+		}
+		if !c.StartedAt.Equal(start) || c.EndedAt.Before(start) {
+			t.Errorf("got a comparison from %s to %s, want one from %s on", c.StartedAt, c.EndedAt, start)
 		}
 		// It reached the last page: the next one starts over.
 		time.Sleep(time.Hour)
@@ -480,8 +489,11 @@ func TestFilteredCounts_ReadsAgainWhileBatchesAreTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &filtered{takes: row.takes, batch: uuid.New()}
 			counts, err := flush.FilteredReader{Counter: f, Store: f}.FilteredCounts(t.Context(), uuid.New(), "a")
-			if err != nil || counts["bot"] != row.want || f.reads != row.reads || len(f.asked) != row.reads-1 || len(f.asked[0]) != 1 {
+			if err != nil || counts["bot"] != row.want || f.reads != row.reads {
 				t.Errorf("got %v, %v after %d reads, want %d after %d", counts, err, f.reads, row.want, row.reads)
+			}
+			if len(f.asked) != row.reads-1 || len(f.asked[0]) != 1 {
+				t.Errorf("got the batches %v, want one in each of %d queries", f.asked, row.reads-1)
 			}
 		})
 	}

@@ -41,13 +41,14 @@ type BulkCounter interface {
 type Sites interface {
 	ByKey(writeKey string) (*site.Active, bool)
 	BySecret(secret string) (*site.Active, bool)
+	ByDomain(domain string) (*site.Active, bool)
 	AnyAllows(host string) bool
 }
 
 // Notifier notifies live streams that a site has new hits.
 type Notifier interface{ Notify(id uuid.UUID) }
 
-// Handler serves the routes below Prefix. All fields except Countries,
+// Handler serves the routes below Prefix and PlausiblePath. All fields except Countries,
 // TrustedProxies, Now and MaxPages are required.
 type Handler struct {
 	Sites          Sites
@@ -116,29 +117,29 @@ func (in *Handler) pageName(h hit) string {
 	return in.pages.nameFor(h.site.ID, h.page, in.now(), limit)
 }
 
-// countHit counts a browser's hit, or that it was filtered.
-func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason) error {
+// countHit counts a browser's hit, or that it was filtered; counted is false then.
+func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason) (counted bool, err error) {
 	h.page = in.pageName(h)
 	if reason == "" {
-		counted, err := in.buildHit(ctx, h)
+		built, err := in.buildHit(ctx, h)
 		if err != nil {
-			return err
+			return false, err
 		}
-		within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: h.site.ID, Visitor: rateID(counted.Visitor), Kind: rateKind(h.kind)},
+		within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: h.site.ID, Visitor: rateID(built.Visitor), Kind: rateKind(h.kind)},
 			botfilter.Limit{Max: h.site.RateHits, Window: time.Duration(h.site.RateSeconds) * time.Second})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if within {
-			if _, err := in.Counter.Count(ctx, counted); err != nil {
-				return err
+			if _, err := in.Counter.Count(ctx, built); err != nil {
+				return false, err
 			}
 			in.Notifier.Notify(h.site.ID)
-			return nil
+			return true, nil
 		}
 		reason = botfilter.Rate
 	}
-	return in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+	return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 }
 
 // rateID returns the visitor's id for rate limiting; the site's own id if there

@@ -80,7 +80,7 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 		writeInvalid(w, problems...)
 		return
 	}
-	if err := in.countHit(r.Context(), h, in.filterReason(r.Header, m.Webdriver)); err != nil {
+	if _, err := in.countHit(r.Context(), h, in.filterReason(r.Header, m.Webdriver)); err != nil {
 		in.writeError(w, r, err)
 		return
 	}
@@ -147,9 +147,8 @@ func decode(raw []byte, into any) *apperr.FieldError {
 	return &apperr.FieldError{Field: "body", Code: "not_json", Message: "Send one JSON object."}
 }
 
-// authorizeSite looks up the site of a write key, checks that the request comes
-// from one of its pages, and allows the page to read the response
-// (fetch.spec.whatwg.org, "CORS protocol").
+// authorizeSite looks up the site of a write key and checks that the request comes
+// from one of its pages.
 func (in *Handler) authorizeSite(w http.ResponseWriter, r *http.Request, key string) (*site.Active, bool) {
 	if key == "" {
 		writeInvalid(w, apperr.FieldError{Field: "site", Code: "required", Message: "Send the site's write key."})
@@ -160,22 +159,28 @@ func (in *Handler) authorizeSite(w http.ResponseWriter, r *http.Request, key str
 		writeInvalid(w, apperr.FieldError{Field: "site", Code: "unknown_site", Message: "No site has this write key."})
 		return nil, false
 	}
+	return s, in.allowOrigin(w, r, s)
+}
+
+// allowOrigin checks that a request comes from one of the site's pages, and allows
+// the page to read the response (fetch.spec.whatwg.org, "CORS protocol").
+func (in *Handler) allowOrigin(w http.ResponseWriter, r *http.Request, s *site.Active) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		if referer := r.Header.Get("Referer"); referer != "" && !s.Allows(hostOf(referer)) {
 			writeOriginNotAllowed(w)
-			return nil, false
+			return false
 		}
-		return s, true
+		return true
 	}
 	if !s.Allows(hostOf(origin)) {
 		writeOriginNotAllowed(w)
-		return nil, false
+		return false
 	}
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Vary", "Origin")
-	return s, true
+	return true
 }
 
 func writeOriginNotAllowed(w http.ResponseWriter) {
@@ -242,7 +247,7 @@ func (in *Handler) handlePixel(w http.ResponseWriter, r *http.Request) {
 		writeInvalid(w, problems...)
 		return
 	}
-	if err := in.countHit(r.Context(), h, in.filterReason(r.Header, false)); err != nil {
+	if _, err := in.countHit(r.Context(), h, in.filterReason(r.Header, false)); err != nil {
 		in.writeError(w, r, err)
 		return
 	}

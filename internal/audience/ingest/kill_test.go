@@ -44,8 +44,10 @@ func served() counter.Site {
 type servedSite struct{ *site.Active }
 
 func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
-func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s servedSite) AnyAllows(string) bool                 { return true }
+
+func (s servedSite) ByDomain(string) (*site.Active, bool) { return s.Active, false }
+func (s servedSite) BySecret(string) (*site.Active, bool) { return nil, false }
+func (s servedSite) AnyAllows(string) bool                { return true }
 
 // serve runs a handler and prints its address, until it is killed.
 func serve(redisURL string) error {

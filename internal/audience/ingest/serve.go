@@ -17,7 +17,7 @@ import (
 // Prefix is the path prefix of the routes that Handler serves.
 const Prefix = "/v1/"
 
-// ServeHTTP serves the routes below Prefix.
+// ServeHTTP serves the routes below Prefix and PlausiblePath.
 func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -35,6 +35,8 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handle = in.handleHeartbeat
 	case "/v1/batch":
 		handle = in.handleBatch
+	case PlausiblePath:
+		handle = in.handlePlausibleEvent
 	case "/v1/pixel.gif":
 		method, handle = http.MethodGet, in.handlePixel
 	case "/v1/d.js":

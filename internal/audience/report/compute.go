@@ -207,7 +207,7 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 			return p, err
 		}
 	}
-	p.Totals = sum(days)
+	p.Totals = Sum(days)
 	switch grain {
 	case Hours:
 		p.Series, err = c.hours(from, to, until)
@@ -252,7 +252,7 @@ func (c *computation) cut(days []DayTotals, until time.Time) ([]DayTotals, error
 		h.Visitors = nil
 		day[i] = DayTotals{last, h.Totals}
 	}
-	total := sum(day)
+	total := Sum(day)
 	total.Visitors = visitors
 	return append(days, DayTotals{last, total}), nil
 }
@@ -315,13 +315,13 @@ func fill(days []DayTotals, from, to counter.Day, next, start func(counter.Day) 
 	}
 	var series []Bucket
 	for d := from; d <= to; d = next(d) {
-		series = append(series, Bucket{d.Time(), sum(groups[d])})
+		series = append(series, Bucket{d.Time(), Sum(groups[d])})
 	}
 	return series
 }
 
-// sum adds up days. A number that is unknown on one day is unknown.
-func sum(days []DayTotals) Totals {
+// Sum adds up days. A number that is unknown on one day is unknown.
+func Sum(days []DayTotals) Totals {
 	if len(days) == 0 {
 		t := zeroHour()
 		t.Visitors = t.Views

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,7 @@ type siteIndex struct {
 	byKey    map[string]*Active
 	byID     map[uuid.UUID]*Active
 	bySecret map[string]*Active // by its hash
+	byDomain map[string]*Active // the oldest site of each
 }
 
 // refreshInterval is how often the directory checks for changes by other
@@ -87,7 +89,7 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &siteIndex{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites))}
+	t := &siteIndex{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites)), byDomain: map[string]*Active{}}
 	for _, s := range sites {
 		a, err := d.activate(s)
 		if err != nil {
@@ -95,6 +97,12 @@ func (d *Directory) Refresh(ctx context.Context) error {
 			continue
 		}
 		t.byKey[s.WriteKey], t.byID[s.ID], t.bySecret[string(s.SecretHash)] = a, a, a
+		for _, domain := range s.Domains {
+			domain = bareDomain(domain)
+			if first := t.byDomain[domain]; first == nil || s.CreatedAt.Before(first.CreatedAt) {
+				t.byDomain[domain] = a
+			}
+		}
 	}
 	d.current.Store(t)
 	return nil
@@ -156,6 +164,22 @@ func (d *Directory) BySecret(secret string) (*Active, bool) {
 	}
 	a, ok := t.bySecret[string(HashSecret(secret))]
 	return a, ok
+}
+
+// ByDomain returns the site that names a domain; the oldest one of several, so that
+// a later site cannot take hits away.
+func (d *Directory) ByDomain(domain string) (*Active, bool) {
+	t := d.current.Load()
+	if t == nil {
+		return nil, false
+	}
+	a, ok := t.byDomain[bareDomain(domain)]
+	return a, ok
+}
+
+// bareDomain returns a domain in lower case, without a leading "www.".
+func bareDomain(domain string) string {
+	return strings.TrimPrefix(strings.ToLower(domain), "www.")
 }
 
 // AnyAllows reports whether any site allows hits from a host.

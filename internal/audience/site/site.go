@@ -157,7 +157,10 @@ func (s *Site) validate() []apperr.FieldError {
 // cleanHost returns a host name in the form in which browsers send it.
 func cleanHost(text string) (string, bool) {
 	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(strings.TrimSpace(text), "."))
-	if err != nil || host == "" || len(host) > 253 || strings.ContainsAny(host, " /:@?#*_\x00") || net.ParseIP(host) != nil {
+	if err != nil || host == "" || len(host) > 253 {
+		return "", false
+	}
+	if strings.ContainsAny(host, " /:@?#*_\x00") || net.ParseIP(host) != nil {
 		return "", false
 	}
 	return strings.ToLower(host), true

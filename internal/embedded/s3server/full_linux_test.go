@@ -29,7 +29,7 @@ func TestServer_AnswersInsufficientStorageWhenItsDiskIsFull(t *testing.T) {
 	if err := put("before", 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	// Too large to be received, and to be stored once it is received.
+	// Too large to be received, and too large to be stored after it is received.
 	for name, size := range map[string]int{"huge": 8 << 20, "large": 4 << 20} {
 		if err := put(name, size); !errors.Is(err, blob.ErrFull) {
 			t.Errorf("%s: got %v, want ErrFull", name, err)
@@ -39,6 +39,6 @@ func TestServer_AnswersInsufficientStorageWhenItsDiskIsFull(t *testing.T) {
 		}
 	}
 	if err := put("after", 1<<20); err != nil {
-		t.Errorf("what fits: %v", err)
+		t.Errorf("an object that fits: %v", err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// An upload in parts outlives a restart, takes its parts in any order and
-// again, and does not lie in memory meanwhile.
+// A multipart upload survives a restart, accepts its parts in any order and repeatedly,
+// and is not held in memory.
 func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	e, stop := serve(t, dir)
@@ -47,7 +47,7 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if after.HeapAlloc > before.HeapAlloc+16<<20 {
-		t.Errorf("the parts take %d MB of memory", (after.HeapAlloc-before.HeapAlloc)>>20)
+		t.Errorf("the parts use %d MB of memory", (after.HeapAlloc-before.HeapAlloc)>>20)
 	}
 	stop()
 	e, _ = serve(t, dir)
@@ -99,14 +99,14 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(read(t, c, *key), content) {
-		t.Error("the object is not its parts")
+		t.Error("the object differs from its parts")
 	}
 	var apiErr smithy.APIError
 	if err := complete(done); !errors.As(err, &apiErr) || apiErr.ErrorCode() != "NoSuchUpload" {
 		t.Errorf("completed twice: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "uploads", "*")); err != nil || len(left) != 0 {
-		t.Errorf("left over: %q %v", left, err)
+		t.Errorf("leftovers: %q %v", left, err)
 	}
 	head, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: bucket, Key: key})
 	if err != nil || *head.ContentType != "video/mp4" {
@@ -137,12 +137,12 @@ func TestAbandonedUploadsLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "uploads", "*")); err != nil || len(left) != 0 {
-		t.Errorf("left over: %q %v", left, err)
+		t.Errorf("leftovers: %q %v", left, err)
 	}
 }
 
-// A page on another origin may use an address that was signed for it, and
-// learns nothing without one.
+// A page of another origin may use a URL that was signed for it, and gets nothing
+// without one.
 func TestPagesMayUseSignedAddresses(t *testing.T) {
 	e, _ := serve(t, t.TempDir())
 	ask := func(method string, header ...string) *http.Response {

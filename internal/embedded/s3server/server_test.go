@@ -112,7 +112,7 @@ func TestS3(t *testing.T) {
 		t.Fatalf("upload in parts: %v", err)
 	}
 	if !bytes.Equal(read(t, c, "video"), big) {
-		t.Error("the upload in parts came out different")
+		t.Error("the object differs from the uploaded parts")
 	}
 	if _, err := c.CopyObject(ctx, &s3.CopyObjectInput{Bucket: bucket, Key: aws.String("copy"), CopySource: aws.String("dateline/plain")}); err != nil {
 		t.Errorf("copy: %v", err)
@@ -205,7 +205,8 @@ func get(t *testing.T, url string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// An upload that breaks off, or whose body is not the signed one, leaves the old object as it was.
+// An interrupted upload, or one whose body does not match its signature, leaves the old
+// object unchanged.
 func TestS3BrokenUpload(t *testing.T) {
 	e, stop := serve(t, t.TempDir())
 	defer stop()
@@ -248,4 +249,4 @@ func (f doFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 type errorReader struct{}
 
-func (errorReader) Read([]byte) (int, error) { return 0, errors.New("the line is cut") }
+func (errorReader) Read([]byte) (int, error) { return 0, errors.New("the connection was lost") }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The examples of the S3 API Reference, "Signature Calculations for the
-// Authorization Header" and "Authenticating Requests: Using Query Parameters".
+// The examples of the S3 API Reference, "Signature Calculations for the Authorization
+// Header" and "Authenticating Requests: Using Query Parameters".
 func TestSignatureOfAWSExamples(t *testing.T) {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	v := &verifier{accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}
@@ -59,13 +59,13 @@ func TestSignatureOfAWSExamples(t *testing.T) {
 	} {
 		r := object.Clone(t.Context())
 		if change(r); v.isSigned(r, now) {
-			t.Errorf("with %s it is let in", name)
+			t.Errorf("with %s it is accepted", name)
 		}
 	}
 	if v.isSigned(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d405"), now) {
-		t.Error("a forged address is let in")
+		t.Error("a forged URL is accepted")
 	}
 	if v.isSigned(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"), now.Add(24*time.Hour+time.Second)) {
-		t.Error("an old address is let in")
+		t.Error("an expired URL is accepted")
 	}
 }

@@ -41,13 +41,13 @@ func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list
 	return list
 }
 
-// Every column of bytes is either sealed, and resealed, or known not to be.
+// Every bytea column is either sealed and re-encrypted, or known not to be.
 func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	n := newsroomtest.Open(t)
 	open := []string{
-		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "saved_searches.feed_hash", // hashes of what somebody else holds
+		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash", "saved_searches.feed_hash", // hashes of other parties' secrets
 		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256", "operations.fingerprint", "operations.content_key", "post_targets.fingerprint", // hashes of content
-		"view_pages.sketch", // a HyperLogLog: nobody can be read from it
+		"view_pages.sketch", // a HyperLogLog: it identifies no one
 		"site_days.sketch",
 	}
 	var sealed []string
@@ -57,17 +57,17 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	there := text(t, n, "select table_name || '.' || column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'")
 	for _, column := range there {
 		if slices.Contains(sealed, column) == slices.Contains(open, column) {
-			t.Errorf("%s: name it in store.SealedColumns, so that it is resealed, or here, if it holds nothing sealed", column)
+			t.Errorf("%s: add it to store.SealedColumns, so that it is re-encrypted, or here if it contains nothing sealed", column)
 		}
 	}
 	for _, column := range sealed {
 		if !slices.Contains(there, column) {
-			t.Errorf("%s is not there", column)
+			t.Errorf("%s does not exist", column)
 		}
 	}
 }
 
-// fill makes a value of every sealed column.
+// fill creates a value for every sealed column.
 func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	t.Helper()
 	a := n.Allow("desk") // a registration, too
@@ -119,7 +119,7 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	if retired, err := k.Retire(t.Context(), ""); err != nil || len(retired) != 1 {
 		t.Errorf("retired %v, %v", retired, err)
 	}
-	// All that was sealed serves as before, in a process that knows the new key only.
+	// Everything sealed still works in a process that has only the new key.
 	fresh, err := secret.Open(t.Context(), n.Keyset)
 	n.Must(err)
 	s := *n.Accounts
@@ -150,8 +150,8 @@ func TestRotate_ReportsUndecryptableValues(t *testing.T) {
 	}
 }
 
-// Keys are rotated and everything is resealed while tokens are used and renewed
-// all the time: nobody notices.
+// Keys are rotated and everything is re-encrypted while tokens are used and renewed,
+// without any error.
 func TestRotationUnderUse(t *testing.T) {
 	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	var accounts []account.Account
@@ -209,7 +209,8 @@ func TestRotationUnderUse(t *testing.T) {
 	for range 4 {
 		_, err := secret.Rotate(t.Context(), n.Keyset, "")
 		n.Must(err)
-		// What a slow process has just sealed with the key before is met by the next look.
+		// Values that a slow process has just sealed with the previous key are found by
+		// the next run.
 		for {
 			report, err := manager(n).Reencrypt(t.Context())
 			n.Must(err)

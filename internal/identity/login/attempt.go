@@ -25,7 +25,7 @@ func (a attempt) derive(label string) string {
 }
 
 func (a attempt) nonce() string    { return a.derive("nonce") }
-func (a attempt) verifier() string { return a.derive("verifier") } // 43 characters, as RFC 7636, section 4.1, wants
+func (a attempt) verifier() string { return a.derive("verifier") } // 43 characters, as RFC 7636, section 4.1, requires
 
 // state starts with the time, because only browsers enforce the expiry of cookies.
 func (a attempt) state(began time.Time) string {

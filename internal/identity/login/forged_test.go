@@ -20,20 +20,20 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// forger is a provider that answers as it is told. Left alone it answers right,
-// and everybody is Ann.
+// forger is a provider with configurable responses. By default they are valid, and
+// every user is Ann.
 type forger struct {
 	url string
 	key *rsa.PrivateKey
 
 	mu       sync.Mutex
 	claims   func(map[string]any)                          // changes the ID token
-	sign     func(claims string) string                    // makes it
-	userinfo map[string]any                                // what its page of the user says
-	callback func(url.Values)                              // changes what the browser brings back
-	discover func(http.ResponseWriter) bool                // answers instead of the provider
-	metadata map[string]any                                // changes what it says of itself
-	token    func(http.ResponseWriter, *http.Request) bool // answers instead of the provider
+	sign     func(claims string) string                    // signs it
+	userinfo map[string]any                                // the response of its userinfo endpoint
+	callback func(url.Values)                              // changes the redirect to the callback
+	discover func(http.ResponseWriter) bool                // responds instead of the provider
+	metadata map[string]any                                // changes its discovery document
+	token    func(http.ResponseWriter, *http.Request) bool // responds instead of the provider
 	nonces   map[string]string                             // by code
 }
 
@@ -63,7 +63,7 @@ func forge(t *testing.T) *forger {
 	return f
 }
 
-// set changes how the forger answers.
+// set changes the forger's responses.
 func (f *forger) set(change func(*forger)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *forger) provider(string) *login.Provider {
 	return &login.Provider{Issuer: f.url, ClientID: "dateline", ClientSecret: secret.NewText(clientSecret), Scopes: []string{"openid", "email"}, Label: "the forger"}
 }
 
-// unsigned is a token that says it needs no signature.
+// unsigned is a token with the algorithm none.
 func unsigned(claims string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
 }
@@ -127,7 +127,7 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)
 	s.invite("ann@news.example", "author")
-	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard") // left alone, it answers right
+	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard") // by default its responses are valid
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	s.Must(err)
 	claim := func(name string, value any) func(*forger) {
@@ -173,7 +173,7 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 				return true
 			}
 		},
-		"a token endpoint that tells secrets": func(f *forger) {
+		"a token endpoint that returns secrets": func(f *forger) {
 			f.token = func(w http.ResponseWriter, r *http.Request) bool {
 				w.WriteHeader(http.StatusBadRequest)
 				answer(w, map[string]string{"error": "bad " + r.PostFormValue("code"), "error_description": r.PostFormValue("code_verifier")})
@@ -182,7 +182,7 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 		},
 	} {
 		f.set(change)
-		s.advance(10 * time.Second) // or it is too many attempts
+		s.advance(10 * time.Second) // otherwise there are too many attempts
 		b := s.browser()
 		b.open("/login/oidc").want(http.StatusForbidden, "Login refused")
 		if b.loggedIn() {
@@ -190,11 +190,11 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 		}
 	}
 	if n := s.Count("select count(*) from sessions"); n != 1 {
-		t.Errorf("%d sessions, want the first alone", n)
+		t.Errorf("%d sessions, want only the first", n)
 	}
 	for _, secret := range []string{"msg=planted\n", "bad code", "code_verifier", clientSecret} {
 		if strings.Contains(s.log.String(), secret) {
-			t.Errorf("the log holds %q:\n%s", secret, s.log)
+			t.Errorf("the log contains %q:\n%s", secret, s.log)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 		"says nothing":        func(c map[string]any) { delete(c, "email_verified") },
 		"says it in words":    func(c map[string]any) { c["email_verified"] = "yes" },
 		"says it in a number": func(c map[string]any) { c["email_verified"] = 1 },
-		"another's word":      func(c map[string]any) { delete(c, "email") }, // the ID token says verified, the page says which
+		"another's word":      func(c map[string]any) { delete(c, "email") }, // the ID token says verified, the userinfo endpoint says which address
 	} {
 		f.set(func(f *forger) {
 			f.claims = change
@@ -220,7 +220,7 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 			t.Errorf("%s: logged in", name)
 		}
 	}
-	f.set(func(f *forger) { f.claims = func(c map[string]any) { c["email_verified"] = "true" } }) // as AWS Cognito writes it
+	f.set(func(f *forger) { f.claims = func(c map[string]any) { c["email_verified"] = "true" } }) // in the format of AWS Cognito
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
 }
 
@@ -251,17 +251,17 @@ func TestOIDC_RetriesAnUnavailableProvider(t *testing.T) {
 		b.open("/login").want(http.StatusOK, "Log in with the forger")
 		b.open("/login/oidc").want(http.StatusServiceUnavailable, "not possible right now")
 		if b.cookie("dateline-login") != "" {
-			t.Errorf("%s: an attempt was begun", name)
+			t.Errorf("%s: an attempt was started", name)
 		}
 	}
 	if strings.Contains(s.log.String(), strings.Repeat("x", 500)) {
-		t.Error("the log holds all that the provider said")
+		t.Error("the log contains the complete response")
 	}
 	f.set(func(*forger) {})
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
 }
 
-// A provider that says it names itself in answers must do so (RFC 9207, 2.4).
+// A provider that announces the iss parameter must send it (RFC 9207, 2.4).
 func TestOIDC_RequiresThePromisedIssuer(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// site is the API with its login pages on loopback, by a clock of its own.
+// site is the API with its login pages on loopback, with a clock of its own.
 type site struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
@@ -33,7 +33,7 @@ type site struct {
 	handler http.Handler
 
 	mu   sync.Mutex
-	skip time.Duration // how far its clock is ahead
+	skip time.Duration // offset of its clock
 }
 
 type syncBuffer struct {
@@ -91,14 +91,14 @@ func (s *site) advance(d time.Duration) {
 	s.skip += d
 }
 
-// invite makes a user with an e-mail address a member of the workspace.
+// invite makes a user with an email address a member of the workspace.
 func (s *site) invite(email, role string) {
 	s.t.Helper()
 	s.Exec("with u as (insert into users (id, name, email) values (gen_random_uuid(), $1, $1) returning id) "+
 		"insert into members (workspace_id, user_id, role) select $2, id, $3::member_role from u", email, s.Workspace.ID, role)
 }
 
-// link makes a login link for the owner.
+// link creates a login link for the owner.
 func (s *site) link() string {
 	s.t.Helper()
 	link, err := login.NewLink(s.t.Context(), s.Store, s.url, s.Owner.UserID, s.now())
@@ -106,7 +106,7 @@ func (s *site) link() string {
 	return link
 }
 
-// owner gives a browser in which the owner is logged in.
+// owner returns a browser in which the owner is logged in.
 func (s *site) owner() *browser {
 	s.t.Helper()
 	b := s.browser()
@@ -116,16 +116,16 @@ func (s *site) owner() *browser {
 	return b
 }
 
-// browser follows redirects, keeps cookies and fills in forms.
+// browser follows redirects, stores cookies and submits forms.
 type browser struct {
 	s      *site
 	jar    *cookiejar.Jar
 	client *http.Client
-	stopAt string        // a part of the address that is not opened
-	before *http.Request // the request that was not made
+	stopAt string        // prefix of URLs that are not opened
+	before *http.Request // the request that was not sent
 }
 
-// page is what a browser shows.
+// page is a page as a browser shows it.
 type page struct {
 	b      *browser
 	at     *url.URL
@@ -153,7 +153,7 @@ func (b *browser) open(address string) page {
 	return b.send(http.MethodGet, address, nil)
 }
 
-// send makes a request as a page of the site itself would.
+// send makes a request like a page of the site.
 func (b *browser) send(method, address string, form url.Values, headers ...string) page {
 	b.s.t.Helper()
 	if strings.HasPrefix(address, "/") {
@@ -199,7 +199,7 @@ func (b *browser) json(method, path, body string, headers ...string) page {
 	return b.do(r)
 }
 
-// cookie gives the value of a cookie that the site would get.
+// cookie returns the value of a cookie that the site would get.
 func (b *browser) cookie(name string) string {
 	at, err := url.Parse(b.s.url)
 	b.s.Must(err)
@@ -217,7 +217,7 @@ func (b *browser) setCookie(name, value string) {
 	b.jar.SetCookies(at, []*http.Cookie{{Name: name, Value: value, Path: "/"}})
 }
 
-// loggedIn says whether the API knows who the browser is.
+// loggedIn reports whether the API accepts the browser's session.
 func (b *browser) loggedIn() bool {
 	b.s.t.Helper()
 	p := b.open("/api/v1/session")
@@ -227,8 +227,8 @@ func (b *browser) loggedIn() bool {
 	return p.status == http.StatusOK
 }
 
-// submit sends the page's form of that number, with fill in place of what it
-// holds: name, value, name, value.
+// submit submits the page's form with that index. fill replaces values: name, value,
+// name, value.
 func (p page) submit(number int, fill ...string) page {
 	p.b.s.t.Helper()
 	document, err := html.Parse(strings.NewReader(p.body))

@@ -13,9 +13,9 @@ func TestLoginLink_WorksOnce(t *testing.T) {
 	s := open(t, nil)
 	link := s.link()
 	if n := s.Count("select count(*) from login_links l where l::text like '%' || $1 || '%'", link[len(link)-30:]); n != 0 {
-		t.Error("the link stands in the database")
+		t.Error("the link is stored in plain text")
 	}
-	preview := s.browser() // what mail scanners and link previews do uses nothing up
+	preview := s.browser() // GET requests, as by mail scanners and link previews, do not use the link up
 	for range 2 {
 		preview.open(link).want(http.StatusOK, "<button>Log in</button>")
 		preview.send(http.MethodHead, link, nil)
@@ -94,7 +94,7 @@ func TestLogin_LimitsAttemptsPerClient(t *testing.T) {
 		t.Errorf("refused after %d attempts", n)
 	}
 	if status := try("203.0.113.2"); status != http.StatusTooManyRequests {
-		t.Errorf("a header that anybody can write got around it: %d", status)
+		t.Errorf("a header set by the client bypassed the limit: %d", status)
 	}
 	s.browser().open("/login/callback").want(http.StatusTooManyRequests, "Too many attempts")
 	s.browser().open("/login").want(http.StatusOK, "Log in to Dateline") // the page itself is not limited
@@ -118,7 +118,7 @@ func TestLogin_UsesTheClientAddressOfATrustedProxy(t *testing.T) {
 	}
 	for n := 0; n < 200 && try("203.0.113.1") != http.StatusTooManyRequests; n++ {
 	}
-	passed := 0 // one of several: by chance, a client may share the allowance of the first
+	passed := 0 // one of several: clients may share a bucket by chance
 	for _, from := range []string{"203.0.113.2", "203.0.113.3", "2001:db8::1", "2001:db8:1::1"} {
 		if try(from) == http.StatusForbidden {
 			passed++
@@ -128,7 +128,7 @@ func TestLogin_UsesTheClientAddressOfATrustedProxy(t *testing.T) {
 		t.Errorf("%d, and %d others passed", first, passed)
 	}
 	if status := try("203.0.113.9, 203.0.113.1"); status != http.StatusTooManyRequests {
-		t.Errorf("what stands before the proxy's own word is believed: %d", status)
+		t.Errorf("an address before the proxy's own was trusted: %d", status)
 	}
 }
 

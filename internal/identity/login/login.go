@@ -27,7 +27,7 @@ import (
 type Session struct {
 	ID          uuid.UUID // names it in lists; the cookie does not follow from it
 	UserID      uuid.UUID
-	WorkspaceID uuid.UUID      // the workspace that it looks at
+	WorkspaceID uuid.UUID      // its current workspace
 	Role        workspace.Role // there
 	CreatedAt   time.Time
 	LastUsedAt  time.Time // to the minute

@@ -43,8 +43,7 @@ func real(t *testing.T, change ...func(map[string]any)) func(redirect string) *l
 	}
 }
 
-// signIn goes through the provider's screens and gives what the browser shows
-// in the end.
+// signIn completes the provider's pages and returns the last page.
 func (b *browser) signIn(name string) page {
 	b.s.t.Helper()
 	p := b.open("/login")
@@ -73,12 +72,12 @@ func TestOIDC_RealProvider(t *testing.T) {
 			b.open("/api/v1/session").want(http.StatusOK, `"role":"editor"`)
 			b.open("/api/v1/posts").want(http.StatusOK, "posts")
 			if b.cookie("dateline-login") != "" {
-				t.Error("the attempt's cookie is left")
+				t.Error("the attempt's cookie still exists")
 			}
 			b.open("/login").want(http.StatusOK, "You are logged in")
 			for _, kept := range []string{clientSecret, b.cookie("dateline"), "ann@news.example"} {
 				if strings.Contains(s.log.String(), kept) {
-					t.Errorf("the log holds %q", kept)
+					t.Errorf("the log contains %q", kept)
 				}
 			}
 		})
@@ -90,12 +89,12 @@ func TestOIDC_SameIdentityIsTheSameUser(t *testing.T) {
 	s.invite("ann@news.example", "author")
 	first, second := s.browser(), s.browser()
 	first.signIn("ann").want(http.StatusOK, "the dashboard")
-	s.Exec("update users set email = 'ann.new@news.example' where email is not null") // subject and issuer are what counts
+	s.Exec("update users set email = 'ann.new@news.example' where email is not null") // subject and issuer identify the user
 	second.signIn("ann").want(http.StatusOK, "the dashboard")
 	if n := s.Count("select count(distinct user_id) from sessions"); n != 1 || s.Count("select count(*) from sessions") != 2 {
 		t.Errorf("%d users", n)
 	}
-	// An address that passed to somebody else does not bring the user along.
+	// A new user of the same address does not get the account of the previous one.
 	s.Exec("update users set email = 'ann@news.example' where email is not null")
 	third := s.browser()
 	third.signIn("new-ann").want(http.StatusForbidden, "You are not a member")
@@ -132,7 +131,7 @@ func TestOIDC_AllowedDomainCanJoin(t *testing.T) {
 	for _, name := range []string{"eve", "mallory", "nobody", "kelvin"} {
 		s.browser().signIn(name).want(http.StatusForbidden, "You are not a member")
 	}
-	// Who was taken out of the workspace stays out, and is logged out at once.
+	// A removed member stays out and is logged out immediately.
 	s.Exec("delete from members where role = 'author'")
 	if b.loggedIn() {
 		t.Error("the session outlived the membership")
@@ -151,7 +150,7 @@ func TestOIDC_ResponseIsAcceptedOnceInItsBrowser(t *testing.T) {
 		t.Fatal(answer)
 	}
 
-	victim := s.browser() // somebody else's answer must not log this browser in
+	victim := s.browser() // another user's response must not log this browser in
 	victim.open(answer).want(http.StatusBadRequest, "Please log in again")
 	victim.stopAt = "/auth"
 	victim.open("/login/oidc") // has an attempt of its own now
@@ -172,7 +171,7 @@ func TestOIDC_ResponseIsAcceptedOnceInItsBrowser(t *testing.T) {
 		b.open(changed.String()).want(http.StatusBadRequest, "Please log in again")
 	}
 	if victim.loggedIn() || b.loggedIn() {
-		t.Fatal("logged in by an answer that is not theirs")
+		t.Fatal("logged in with another user's response")
 	}
 
 	b.stopAt = ""
@@ -180,16 +179,16 @@ func TestOIDC_ResponseIsAcceptedOnceInItsBrowser(t *testing.T) {
 	if !b.loggedIn() {
 		t.Fatal("not logged in")
 	}
-	thief := s.browser() // with both the address and the cookie
+	thief := s.browser() // with both the URL and the cookie
 	thief.setCookie("dateline-login", attempt)
 	thief.open(answer).want(http.StatusBadRequest, "Please log in again")
 	if thief.loggedIn() {
-		t.Error("an answer was taken twice")
+		t.Error("a response was accepted twice")
 	}
 }
 
-// A code that another attempt got is refused by the provider: the verifier
-// does not fit (RFC 7636).
+// A code of another attempt is refused by the provider: the verifier does not match
+// (RFC 7636).
 func TestOIDC_StolenCodeIsUseless(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
@@ -204,7 +203,7 @@ func TestOIDC_StolenCodeIsUseless(t *testing.T) {
 	thief.stopAt = ""
 	thief.open(answer.String()).want(http.StatusForbidden, "Login refused")
 	if thief.loggedIn() {
-		t.Error("logged in with somebody else's code")
+		t.Error("logged in with another user's code")
 	}
 	if !strings.Contains(s.log.String(), "invalid_grant") || strings.Contains(s.log.String(), q.Get("code")) {
 		t.Errorf("the log says\n%s", s.log)
@@ -246,7 +245,7 @@ func TestLogout(t *testing.T) {
 	saved := here.cookie("dateline")
 	here.open("/login").submit(0).want(http.StatusOK, "Log in with")
 	if here.cookie("dateline") != "" {
-		t.Error("the cookie is left")
+		t.Error("the cookie still exists")
 	}
 	here.setCookie("dateline", saved)
 	if here.loggedIn() || !there.loggedIn() {

@@ -9,8 +9,8 @@ import (
 	"dateline/internal/identity/login"
 )
 
-// What a browser says of where a request comes from, and whether it may change
-// something. https://www.w3.org/TR/fetch-metadata/
+// The headers by which browsers report the origin of a request, and whether it may
+// change state. https://www.w3.org/TR/fetch-metadata/
 func TestOrigin_RejectsOtherSites(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
@@ -23,9 +23,9 @@ func TestOrigin_RejectsOtherSites(t *testing.T) {
 	}{
 		{"same-origin", "", true},
 		{"same-origin", own, true},
-		{"none", "", true}, // typed in by the user
-		{"", own, true},    // a browser without fetch metadata
-		{"", "", true},     // no browser: it has the cookie from us
+		{"none", "", true}, // typed by the user
+		{"", own, true},    // a browser without Fetch Metadata
+		{"", "", true},     // not a browser: the cookie was copied
 		{"cross-site", "", false},
 		{"cross-site", "https://evil.example", false},
 		{"cross-site", "null", false},
@@ -52,7 +52,7 @@ func TestOrigin_RejectsOtherSites(t *testing.T) {
 			"Authorization", "Bearer "+s.Token); p.status != http.StatusNotFound {
 			t.Errorf("a token with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
 		}
-		// A stranger's page can neither log anybody in nor out.
+		// Other sites can neither log users in nor out.
 		victim := s.browser()
 		if p := victim.send(http.MethodPost, s.link(), url.Values{}, headers...); (p.status == http.StatusOK) != c.may || victim.loggedIn() != c.may {
 			t.Errorf("the link with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
@@ -69,7 +69,7 @@ func TestOrigin_RejectsOtherSites(t *testing.T) {
 	}
 }
 
-// Browsers let pages of any site make GET requests with our cookie.
+// Browsers allow pages of any site to send GET requests with our cookie.
 func TestLogout_RejectsGet(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
@@ -80,7 +80,7 @@ func TestLogout_RejectsGet(t *testing.T) {
 	}
 }
 
-// Behind a proxy that names another host, the public address is what counts.
+// Behind a proxy with another host name, the public URL counts.
 func TestOrigin_AcceptsThePublicURL(t *testing.T) {
 	s := open(t, nil, func(o *login.Options) { o.PublicURL = "https://dateline.example" })
 	link := s.link()
@@ -99,7 +99,7 @@ func TestOrigin_AcceptsThePublicURL(t *testing.T) {
 	}
 }
 
-// A proxy may publish us under a path and take it off again.
+// A proxy may publish the site below a path and strip it.
 func TestPublicURL_WithAPath(t *testing.T) {
 	s := open(t, nil, func(o *login.Options) { o.PublicURL += "/newsroom" })
 	b := s.browser()
@@ -132,9 +132,16 @@ func TestCookies(t *testing.T) {
 			}
 			b.open("/login").want(http.StatusForbidden, "plain http")
 			b.open("/login/oidc").want(http.StatusForbidden, "plain http")
-		case !strings.HasPrefix(got, want) || !strings.Contains(got, "; Path=/;") || !strings.Contains(got, "; HttpOnly") || !strings.Contains(got, "; SameSite=Lax") ||
-			strings.Contains(got, "Domain") || strings.Contains(got, "; Secure") != strings.HasPrefix(public, "https"):
-			t.Errorf("%s: %q", public, got)
+		case !strings.HasPrefix(got, want) || strings.Contains(got, "Domain"):
+			t.Errorf("%s: got %q, want the prefix %q and no domain", public, got, want)
+		case strings.Contains(got, "; Secure") != strings.HasPrefix(public, "https"):
+			t.Errorf("%s: got %q, want Secure with https only", public, got)
+		default:
+			for _, attribute := range []string{"; Path=/;", "; HttpOnly", "; SameSite=Lax"} {
+				if !strings.Contains(got, attribute) {
+					t.Errorf("%s: got %q, want %q in it", public, got, attribute)
+				}
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestShortAgent(t *testing.T) {
 	}
 }
 
-// Whatever a program says of itself fits into the database and onto a page.
+// Any User-Agent results in a name that can be stored and displayed.
 func FuzzShortAgent(f *testing.F) {
 	f.Add("Firefox/\xff Linux")
 	f.Fuzz(func(t *testing.T, header string) {
@@ -47,7 +47,7 @@ func TestPlainEmail(t *testing.T) {
 	}
 }
 
-// No two addresses become the same but by the case of their ASCII letters.
+// Only addresses that differ in the case of ASCII letters are equal.
 func FuzzPlainEmail(f *testing.F) {
 	f.Add("K@news.example")
 	f.Add("\u212A@news.example")
@@ -72,11 +72,11 @@ func TestJoin_RequiresAnAllowedDomain(t *testing.T) {
 		}
 	}
 	if got := (Joining{Role: "author"}).role(Person{Email: "ann@news.example"}); got != "" {
-		t.Errorf("joins as %q where nobody may", got)
+		t.Errorf("joins as %q where joining is off", got)
 	}
 }
 
-// Only the state that an attempt made is its own, and only in its time.
+// Only the state of an attempt is valid, and only until it expires.
 func FuzzState(f *testing.F) {
 	a, now := attempt{"secret"}, time.Unix(1_800_000_000, 0)
 	right := a.state(now)
@@ -89,12 +89,12 @@ func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state string) {
 		at, _, _ := strings.Cut(state, ".")
 		seconds, _ := strconv.ParseInt(at, 10, 64)
-		own := state == a.state(time.Unix(seconds, 0)) // nobody finds one by chance
+		own := state == a.state(time.Unix(seconds, 0)) // cannot be guessed by chance
 		if got := a.answers(state, now); got != (own && seconds <= now.Unix() && now.Unix()-seconds < int64(attemptTimeout/time.Second)) {
 			t.Errorf("%q: %v", state, got)
 		}
 		if (attempt{}).answers(state, now) {
-			t.Errorf("%q answers no attempt", state)
+			t.Errorf("%q matches no attempt", state)
 		}
 	})
 }

@@ -178,7 +178,7 @@ func (d *discovered) about(ctx context.Context, tokens *oauth2.Token, subject st
 	switch {
 	case errors.As(err, &call):
 		return c, fmt.Errorf("asking the provider about the user: %w", call)
-	case err != nil: // its text holds what the provider answered
+	case err != nil: // its text contains the provider's response
 		return c, errors.New("the provider does not tell about the user")
 	case info.Subject != subject: // OpenID Connect Core 1.0, 5.3.2
 		return c, errors.New("the provider tells about another user")

@@ -20,7 +20,7 @@ func (s *Service) to(w http.ResponseWriter, r *http.Request, path string) {
 // prefix is the path that a proxy publishes us under; empty for most.
 func (s *Service) prefix() string { return strings.TrimSuffix(s.base.EscapedPath(), "/") }
 
-// ServeLogin is GET /login: what ways in there are, or the way out.
+// ServeLogin is GET /login: it shows the ways to log in, or to log out.
 func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 	if !s.Possible() {
 		s.impossible(w, r)
@@ -63,7 +63,7 @@ func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Sessi
 	})
 }
 
-// ServeOIDC is GET /login/oidc: the way to the provider.
+// ServeOIDC is GET /login/oidc: it redirects to the provider.
 func (s *Service) ServeOIDC(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	switch {
@@ -84,9 +84,9 @@ func (s *Service) ServeOIDC(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, there, http.StatusSeeOther)
 }
 
-// ServeCallback is GET /login/callback: the provider's answer. It comes from
-// another site, so the attempt's cookie stands for the browser's consent: the
-// answer to somebody else's attempt logs nobody in.
+// ServeCallback is GET /login/callback: the provider's response. It is a cross-site
+// request, so the attempt's cookie proves that this browser started the login: a
+// response to another browser's attempt logs nobody in.
 func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	q := r.URL.Query()
@@ -129,8 +129,8 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ServeLink is /login/once/{token}. GET shows a button whatever the token is,
-// because mail scanners and link previews open links too; POST uses the link.
+// ServeLink is /login/once/{token}. GET shows a button for any token, because mail
+// scanners and link previews open links too; POST uses the link.
 func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	switch {
@@ -142,7 +142,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 			return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
 		})
 		return
-	case s.CheckOrigin(r) != nil: // else a stranger could log us in as themselves
+	case s.CheckOrigin(r) != nil: // otherwise an attacker could log a user in as the attacker
 		s.foreign(w, r)
 		return
 	}

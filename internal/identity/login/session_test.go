@@ -13,7 +13,7 @@ import (
 func TestSession_ExpiresWhenIdle(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
-	for range 3 { // each use gives twelve hours more
+	for range 3 { // each use extends it by twelve hours
 		s.advance(login.IdleLimit - time.Minute)
 		if !b.loggedIn() {
 			t.Fatal("ended early")
@@ -27,7 +27,7 @@ func TestSession_ExpiresWhenIdle(t *testing.T) {
 	b.open("/login").want(http.StatusOK, "Log in to Dateline")
 	s.owner()
 	if n := s.Count("select count(*) from sessions"); n != 1 {
-		t.Errorf("%d sessions are kept, want the new one", n)
+		t.Errorf("%d sessions are stored, want the new one", n)
 	}
 }
 
@@ -52,11 +52,11 @@ func TestSession_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	const untouched = "select count(*) from sessions where last_used_at = created_at"
 	s.advance(50 * time.Second)
 	if b.loggedIn(); s.Count(untouched) != 1 {
-		t.Error("noted within the minute")
+		t.Error("recorded within the minute")
 	}
 	s.advance(11 * time.Second)
 	if b.loggedIn(); s.Count(untouched) != 0 {
-		t.Error("not noted after the minute")
+		t.Error("not recorded after the minute")
 	}
 }
 
@@ -72,14 +72,14 @@ func TestSession_HasANewIDAfterLogin(t *testing.T) {
 	}
 	b.open(s.link()).submit(0).want(http.StatusOK, "the dashboard")
 	if second := b.cookie("dateline"); second == first || !b.loggedIn() {
-		t.Error("the id of the session before is used again")
+		t.Error("the previous session's id is reused")
 	}
 	b.setCookie("dateline", first)
 	if b.loggedIn() {
 		t.Error("the previous session is still valid")
 	}
 	if n := s.Count("select count(*) from sessions s where s::text like '%' || $1 || '%'", first[7:]); n != 0 {
-		t.Error("the cookie's value stands in the database")
+		t.Error("the cookie's value is stored in plain text")
 	}
 }
 
@@ -141,7 +141,7 @@ func TestSession_SwitchesWorkspace(t *testing.T) {
 	s.owner().open("/api/v1/session").want(http.StatusOK, `"name":"Second"`)
 }
 
-// as gives a browser in which the user with that address is logged in.
+// as returns a browser in which the user with that address is logged in.
 func (s *site) as(email string) *browser {
 	s.t.Helper()
 	b := s.browser()
@@ -159,7 +159,7 @@ func TestSession_NotForAPITokens(t *testing.T) {
 		b.json(http.MethodGet, path, "", "Authorization", "Bearer "+s.Token).want(http.StatusForbidden, "session_required")
 		b.json(http.MethodGet, path, "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
 	}
-	// A token speaks for its own holder, whatever cookie comes along.
+	// A token authenticates its own user, whatever cookie is sent with it.
 	owner := s.owner()
 	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
 	owner.setCookie("dateline", "nonsense")

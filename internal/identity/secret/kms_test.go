@@ -18,8 +18,8 @@ import (
 
 const kmsKey = "arn:aws:kms:ap-southeast-1:111122223333:key/0192f1a0-7c00-7000-8000-000000000001"
 
-// kms speaks as much of the protocol of AWS KMS as Tink needs (TrentService,
-// AWS JSON 1.1), with a key of its own.
+// kms implements the part of AWS KMS' protocol that Tink needs (TrentService, AWS JSON
+// 1.1), with a key of its own.
 type kms struct {
 	box   cipher.AEAD
 	down  atomic.Bool
@@ -104,12 +104,12 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	}
 	fresh := seal(t, s, "after")
 	if string(fresh[:5]) == string(old[:5]) || !opens(s, old, "before") || !opens(s, fresh, "after") {
-		t.Error("the rotation was not noticed")
+		t.Error("the rotation was not detected")
 	}
 	calls := service.calls.Load()
 	seal(t, s, "more")
 	if service.calls.Load() != calls {
-		t.Error("the service is asked for every secret")
+		t.Error("the service is called for every secret")
 	}
 	given := source
 	if raw, err = os.ReadFile(source.Path); err != nil {
@@ -121,12 +121,12 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	}
 	service.down.Store(true)
 	if !opens(s, fresh, "after") {
-		t.Error("a service that is away stops those who run")
+		t.Error("an unavailable service stops running processes")
 	}
 	if _, err := secret.Open(t.Context(), source); err == nil || !strings.Contains(err.Error(), "DATELINE_KEYSET_KMS") {
 		t.Errorf("opened without the service: %v", err)
 	}
 	if _, err := secret.Open(t.Context(), secret.Source{Path: source.Path, KMS: "gcp-kms://x"}); err == nil {
-		t.Error("took a service that it does not know")
+		t.Error("accepted an unknown service")
 	}
 }

@@ -26,7 +26,7 @@ func opens(s *secret.Sealer, sealed []byte, want string) bool {
 	return err == nil && got.Reveal() == want
 }
 
-// A running process follows the file: whoever rotates needs no restart.
+// A running process watches the file, so a rotation needs no restart.
 func TestRotate_IsNoticedByRunningProcesses(t *testing.T) {
 	first, path := keyset(t)
 	second, err := secret.OpenKeyset(path)
@@ -44,7 +44,7 @@ func TestRotate_IsNoticedByRunningProcesses(t *testing.T) {
 	}
 	for _, s := range []*secret.Sealer{first, second} {
 		if !opens(s, old, "before") || !opens(s, fresh, "after") {
-			t.Error("a process lost track of the keyset")
+			t.Error("a process has an outdated keyset")
 		}
 	}
 	all, err := secret.Keys(t.Context(), source)
@@ -68,14 +68,15 @@ func TestRotate_IsNoticedByRunningProcesses(t *testing.T) {
 	}
 }
 
-// Added first and promoted when all know it: for keysets that are not one file.
+// For keysets in several places: add the key, and promote it once all processes have
+// it.
 func TestRotate_AddedKeySealsAfterPromotion(t *testing.T) {
 	s, path := keyset(t)
 	source := secret.Source{Path: path}
 	before := s.Primary()
 	id, err := secret.Add(t.Context(), source, "")
 	if err != nil || string(s.Primary()) != string(before) {
-		t.Fatalf("the new key seals at once: %v", err)
+		t.Fatalf("the new key seals immediately: %v", err)
 	}
 	if err := secret.Promote(t.Context(), source, "", id); err != nil || string(s.Primary()) == string(before) {
 		t.Errorf("the new key does not seal: %v", err)
@@ -91,7 +92,7 @@ func TestRotate_ConcurrentRotationsTakeEffect(t *testing.T) {
 				t.Error(err)
 			}
 			if sealed := seal(t, s, "x"); !opens(s, sealed, "x") {
-				t.Error("what was sealed does not open")
+				t.Error("a sealed value does not open")
 			}
 		})
 	}
@@ -113,10 +114,10 @@ func TestKeyset_AsText(t *testing.T) {
 		t.Fatalf("opened with %v", err)
 	}
 	if created, err := secret.Create(t.Context(), source); created || err != nil {
-		t.Errorf("made another one: %v", err)
+		t.Errorf("created another one: %v", err)
 	}
 	if _, err := secret.Rotate(t.Context(), source, ""); err == nil || !strings.Contains(err.Error(), "DATELINE_KEYSET_JSON") {
-		t.Errorf("rotated to nowhere: %v", err)
+		t.Errorf("rotated without a file: %v", err)
 	}
 	out := filepath.Join(t.TempDir(), "new.json")
 	if _, err := secret.Rotate(t.Context(), source, out); err != nil {

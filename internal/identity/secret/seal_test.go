@@ -31,7 +31,7 @@ func TestSeal_BindsToTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(sealed, []byte(plain)) {
-		t.Error("the sealed bytes show the secret")
+		t.Error("the sealed bytes contain the secret")
 	}
 	if got, err := s.Open(sealed, "account/1"); err != nil || got.Reveal() != plain {
 		t.Errorf("opened as %q, %v", got.Reveal(), err)
@@ -52,7 +52,7 @@ func TestSeal_BindsToTheName(t *testing.T) {
 		if got, err := try(); err == nil || !got.Empty() {
 			t.Errorf("%s opened (%v)", name, err)
 		} else if strings.Contains(err.Error(), plain) {
-			t.Errorf("%s: the error shows the secret", name)
+			t.Errorf("%s: the error contains the secret", name)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestKeyset_ConcurrentStartsAgree(t *testing.T) {
 	}
 	all.Wait()
 	if made != 1 {
-		t.Errorf("made %d times", made)
+		t.Errorf("created %d times", made)
 	}
 	s, err := secret.OpenKeyset(path)
 	if err != nil {

@@ -74,6 +74,6 @@ func TestText_Reveal(t *testing.T) {
 	}
 	var none secret.Text
 	if none.Reveal() != "" || !none.Empty() || !secret.NewText("").Empty() || secret.NewText(plain).Empty() {
-		t.Error("emptiness is told wrongly")
+		t.Error("Empty is wrong")
 	}
 }

@@ -8,7 +8,8 @@ type Scope string
 
 // The scopes.
 const (
-	// Everything is all that the role allows, also what is added later.
+	// Everything grants all that the role allows, including scopes that are added
+	// later.
 	Everything Scope = "*"
 
 	PostsRead      Scope = "posts:read" // also series, dead letters and events
@@ -26,7 +27,7 @@ const (
 	TokensRead     Scope = "tokens:read"
 	TokensWrite    Scope = "tokens:write"
 	AuditRead      Scope = "audit:read"
-	ViewsRead      Scope = "views:read" // sites and what they count
+	ViewsRead      Scope = "views:read" // sites and their counts
 	ViewsWrite     Scope = "views:write"
 	CrawlRead      Scope = "crawl:read"
 	CrawlWrite     Scope = "crawl:write"
@@ -40,14 +41,14 @@ func Scopes() []Scope {
 		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite}
 }
 
-// Has says whether the principal was given a scope. Its role has to allow what
-// it does, too.
+// Has reports whether the principal has a scope. Its role must allow the operation,
+// too.
 func (p Principal) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, Everything) || slices.Contains(p.Scopes, s)
 }
 
-// MinRole is the least role that a scope is of use to: nobody below may make a
-// token that has it, or it would wait for a promotion.
+// MinRole is the lowest role for which a scope is useful. Lower roles cannot create a
+// token with it, because it would take effect only after a promotion.
 func (s Scope) MinRole() Role {
 	switch s {
 	case WorkspaceWrite, MembersWrite:

@@ -13,8 +13,7 @@ import (
 	"dateline/internal/infra/timezone"
 )
 
-// Store keeps workspaces, members and tokens. What it changes, it writes into
-// the audit log too.
+// Store stores workspaces, members and tokens, and records changes in the audit log.
 type Store interface {
 	ChangeWorkspace(ctx context.Context, id uuid.UUID, c Change) (Workspace, error)
 	CreateWorkspace(ctx context.Context, from uuid.UUID, w Workspace, owner uuid.UUID, key idempotency.Key) (created Workspace, replayed bool, err error)
@@ -32,7 +31,7 @@ type Service struct{ Store Store }
 // DefaultZone is the time zone of workspaces that name none.
 const DefaultZone = "Asia/Ho_Chi_Minh"
 
-// CreateWorkspace makes another workspace, whose owner is who asks.
+// CreateWorkspace creates another workspace, whose owner is the requesting user.
 func (s *Service) CreateWorkspace(ctx context.Context, who Principal, name, zone string, key idempotency.Key) (w Workspace, replayed bool, err error) {
 	if zone == "" {
 		zone = DefaultZone
@@ -80,8 +79,8 @@ func checkName(name *string) []apperr.FieldError {
 	return nil
 }
 
-// Invite makes the person of an address a member. Somebody whom Dateline does
-// not know can log in by OIDC only, once the provider has verified the address.
+// Invite makes the person with an address a member. A user unknown to Dateline can log
+// in only with OIDC, once the provider has verified the address.
 func (s *Service) Invite(ctx context.Context, who Principal, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error) {
 	address, err := cleanEmail(email)
 	if err != nil {
@@ -104,13 +103,13 @@ func cleanEmail(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// ChangeRole gives a member another role. The last owner stays one.
+// ChangeRole changes a member's role. The last owner cannot be changed.
 func (s *Service) ChangeRole(ctx context.Context, who Principal, user uuid.UUID, role Role) (Member, error) {
 	return s.Store.ChangeRole(ctx, who.WorkspaceID, user, role)
 }
 
-// Remove takes a member out of the workspace and revokes the member's tokens.
-// The last owner stays.
+// Remove removes a member from the workspace and revokes the member's tokens. The last
+// owner cannot be removed.
 func (s *Service) Remove(ctx context.Context, who Principal, user uuid.UUID) error {
 	return s.Store.RemoveMember(ctx, who.WorkspaceID, user)
 }

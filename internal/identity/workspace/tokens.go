@@ -41,9 +41,9 @@ type TokenRequest struct {
 // DefaultDays is the default lifetime of a token.
 const DefaultDays = 90
 
-// CreateToken makes an API token, whose text is shown this once: a repetition of
-// the request is answered without it. No token can be made by one that may do
-// less or ends earlier.
+// CreateToken creates an API token. Its text is shown only once: a repeated request
+// returns the token without it. A token cannot have more permissions or a later expiry
+// than the one that creates it.
 func (s *Service) CreateToken(ctx context.Context, who Principal, request TokenRequest, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
 	problems := checkName(&request.Name)
 	for i, scope := range request.Scopes {

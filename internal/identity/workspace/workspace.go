@@ -133,10 +133,10 @@ type TokenFilter struct {
 	Limit       int
 }
 
-const tokenPrefix = "dl_" // lets scanners for leaked secrets recognise ours
+const tokenPrefix = "dl_" // lets secret scanners recognize Dateline's tokens
 
-// NewToken makes a token of 256 random bits that may be used for everything and
-// does not expire. plain is shown once and never stored.
+// NewToken creates a token of 256 random bits with all scopes and without an expiry.
+// plain is shown once and never stored.
 func NewToken(workspace, user uuid.UUID, name string) (t Token, plain string) {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
@@ -145,7 +145,7 @@ func NewToken(workspace, user uuid.UUID, name string) (t Token, plain string) {
 		Hint: plain[:len(tokenPrefix)+4], Hash: HashToken(plain), Scopes: []Scope{Everything}}, plain
 }
 
-// HashToken gives what is stored and looked up for a token.
+// HashToken returns the stored form of a token, by which it is looked up.
 func HashToken(plain string) []byte {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(plain)))
 	return sum[:]

@@ -19,7 +19,7 @@ const (
 	KindTooLarge                             // larger than the configured limit
 	KindPreconditionRequired                 // the request must contain the version of the resource
 	KindInsufficientStorage                  // not enough storage for the upload
-	KindNotComputable                        // what is stored cannot answer the request
+	KindNotComputable                        // the stored data cannot answer the request
 )
 
 // FieldError is one invalid field of a request.

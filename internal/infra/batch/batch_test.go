@@ -112,7 +112,7 @@ func TestDo_ContextEnds(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	for range 2 { // one that runs, one that queues
+	for range 2 { // one is running, one is queued
 		if _, err := b.Do(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}

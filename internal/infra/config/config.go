@@ -81,6 +81,13 @@ type Config struct {
 	Views     bool   // count the readers of sites
 	GeoIPFile string // GeoIP database; empty if there is none
 
+	SMTPHost       string // empty if no emails are sent
+	SMTPPort       int
+	SMTPEncryption string // starttls, tls or none
+	SMTPUsername   string
+	SMTPPassword   string
+	EmailFrom      string // if empty, derived from PublicURL
+
 	OIDCIssuer       string // empty if there is no provider
 	OIDCClientID     string
 	OIDCClientSecret string
@@ -228,7 +235,7 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 		if slices.Contains(known[1:], name) {
 			continue
 		}
-		p := Problem{Name: name, Wrong: "is not a setting (in " + path + ")", Accepts: "the names that `dateline up --help` lists"}
+		p := Problem{Name: name, Wrong: "is not a setting (in " + path + ")", Accepts: "the names that `dateline settings` lists"}
 		if near, _ := nearest(name, known[1:]); near != "" {
 			p.Accepts = "did you mean " + near + "?"
 		}

@@ -249,8 +249,9 @@ func setRedisURL(c *Config, v string) error {
 
 func setBucket(c *Config, v string) error {
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-	if len(v) < 3 || len(v) > 63 || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" ||
-		strings.Trim(v[:1]+v[len(v)-1:], "-.") != v[:1]+v[len(v)-1:] || strings.Contains(v, "..") {
+	hasLength := len(v) >= 3 && len(v) <= 63
+	hasLetters := strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
+	if !hasLength || !hasLetters || strings.Trim(v, "-.") != v || strings.Contains(v, "..") {
 		return errors.New("is not a bucket name")
 	}
 	c.S3Bucket = v

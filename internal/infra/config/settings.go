@@ -40,6 +40,7 @@ func settings() []Setting {
 		{"Engines: `dateline up` starts those whose URL is empty", engineSettings()},
 		{"Service", serviceSettings()},
 		{"Single sign-on with OpenID Connect (optional)", loginSettings()},
+		{"Email (optional)", emailSettings()},
 		{"Crawler", crawlSettings()},
 		{"LLM for pages that selectors cannot extract (optional)", llmSettings()},
 		{"Article search", searchSettings()},

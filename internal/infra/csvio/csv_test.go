@@ -67,7 +67,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// Whatever the file, reading it ends, and what it gives can be written.
+// For any file, reading ends, and the result can be written.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,2", "\"", "\"\"\"", ",\r\n;", "\ufeff\"a\r\n\";b"} {
 		f.Add(text)
@@ -83,7 +83,7 @@ func FuzzRead(f *testing.F) {
 		}
 		again, err := Read(string(out))
 		if err != nil || len(again) != len(rows)+1 {
-			t.Fatalf("%q gives %d rows, written and read %d, %v", text, len(rows), len(again)-1, err)
+			t.Fatalf("%q: got %d rows, and %d after writing and reading, %v", text, len(rows), len(again)-1, err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// host is a host's clock that can be set.
+// host is a host clock that can be set.
 type host struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -34,7 +34,7 @@ func (h *host) now() time.Time {
 	return time.Now().Add(h.ahead)
 }
 
-// open gives a clock of a host that shares its true time with a real database.
+// open returns a host's clock that shares its true time with a real database.
 func open(t *testing.T) (*dbclock.Clock, *host, *bytes.Buffer) {
 	t.Helper()
 	h, log := &host{}, &bytes.Buffer{}
@@ -50,7 +50,7 @@ func measure(t *testing.T, c *dbclock.Clock) dbclock.Reading {
 	return c.Reading()
 }
 
-// near allows for what the measurement itself says that it may be wrong by.
+// near allows for the measurement's own error bound.
 func near(got, want time.Duration, r dbclock.Reading) bool {
 	return (got - want).Abs() <= r.Uncertainty+5*time.Millisecond
 }
@@ -63,7 +63,7 @@ func TestAHostThatAgreesIsLeftAlone(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		at := time.Now()
-		if got := c.FromHost(at); got.Sub(at).Abs() > time.Millisecond { // its two readings of a moment differ by some ns
+		if got := c.FromHost(at); got.Sub(at).Abs() > time.Millisecond { // the two readings differ by some ns
 			t.Errorf("the time was moved by %s", got.Sub(at))
 		}
 	}
@@ -122,7 +122,7 @@ func TestClock_LogsOffsetStateChanges(t *testing.T) {
 	}
 }
 
-// script answers with a made-up database, whose answers take a made-up while.
+// script responds like a database with scripted times and latencies.
 type script struct {
 	at    time.Time // of the host
 	steps []step
@@ -181,7 +181,7 @@ func TestAVagueAnswerDoesNotReplaceABetterOne(t *testing.T) {
 	if got := c.Now().Sub(s.at); got != ahead {
 		t.Errorf("the offset became %s", got)
 	}
-	// What contradicts the better answer is believed.
+	// A response that contradicts a more precise one replaces it.
 	s.at = s.at.Add(30 * time.Second)
 	measure(t, c)
 	if got := c.Now().Sub(s.at); (got - 2*time.Second).Abs() > 200*time.Millisecond {

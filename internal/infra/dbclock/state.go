@@ -39,8 +39,8 @@ func (c *Clock) logState(s state, offset time.Duration) {
 	}
 }
 
-// OffsetError says that a host's clock is too wrong to work by. Its text is for
-// operators and tells no secret.
+// OffsetError means that a host's clock is too far off. Its text is for operators and
+// contains no secret.
 type OffsetError struct{ Offset time.Duration }
 
 func (p *OffsetError) Error() string {

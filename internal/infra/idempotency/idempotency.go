@@ -1,4 +1,4 @@
-// Package idempotency defines the key that makes repeated requests harmless.
+// Package idempotency defines the key that makes repeated requests safe.
 package idempotency
 
 import "github.com/google/uuid"

@@ -30,7 +30,7 @@ func TestSleep_EndsWithItsContext(t *testing.T) {
 
 func TestAfter(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	server := now.Add(time.Hour) // a clock that is wrong
+	server := now.Add(time.Hour) // a wrong clock
 	for _, c := range []struct {
 		name, value, date string
 		want              time.Duration

@@ -51,7 +51,7 @@ func TestCheckAll(t *testing.T) {
 	}
 }
 
-// What is dialled is what is checked, however it was resolved.
+// The dialed address is the one that is checked, however it was resolved.
 func TestDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,14 +80,14 @@ func TestDial(t *testing.T) {
 		t.Errorf("an address without a port: got %v, %v, want an error", conn, err)
 	}
 	if IsBlocked(errors.New("other")) || IsBlocked(nil) {
-		t.Error("other errors are taken for the guard's")
+		t.Error("other errors count as the guard's")
 	}
 }
 
 func TestNew(t *testing.T) {
 	for _, wrong := range []string{"", "sandbox", "sandbox:", ":4001", "10.0.0.0/99"} {
 		if _, err := New([]string{wrong}); err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }

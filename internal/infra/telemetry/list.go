@@ -109,7 +109,7 @@ func processList() []Instrument {
 		{Name: "dateline_disk_bytes", Kind: gauge, Unit: "bytes", Labels: labels("volume", "state"), Help: "Disk space of the data directory (data) and of temporary files (temporary): free, size."},
 		{Name: "dateline_certificate_expiry_seconds", Kind: gauge, Unit: "seconds", Labels: labels("endpoint"), Help: "Time until the TLS certificate expires at DATELINE_PUBLIC_URL (public), DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT and REDIS_URL (database, temporal, objects, redis)."},
 		{Name: "dateline_keyset_age_seconds", Kind: gauge, Unit: "seconds", Help: "Time since the token encryption keys were last changed: the age of the file DATELINE_KEYSET."},
-		{Name: "dateline_build_info", Kind: gauge, Unit: "1", Labels: labels("version"), Help: "Always 1; the label contains the version."},
+		{Name: "dateline_build_info", Kind: gauge, Unit: "1", Labels: labels("version", "commit", "date"), Help: "Always 1; the labels contain the version, its commit and the date of that."},
 	}
 }
 

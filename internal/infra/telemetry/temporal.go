@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/sdk/interceptor"
 )
 
-// latencies gives the histograms of Temporal's SDK bounds that fit seconds: the
-// default bounds start at five.
+// latencies sets bounds in seconds for the histograms of Temporal's SDK: the default
+// bounds start at five.
 func latencyView() sdkmetric.View {
 	return sdkmetric.NewView(sdkmetric.Instrument{Name: "temporal_*latency*"},
 		sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: []float64{0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300}}})

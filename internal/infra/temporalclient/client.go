@@ -35,7 +35,7 @@ type Workflow struct {
 	Summary    string
 	Attributes temporal.SearchAttributes
 	// Eager lets a worker of this process start it without the task queue, which
-	// costs Temporal a third less.
+	// reduces Temporal's cost by a third.
 	Eager bool
 }
 
@@ -152,7 +152,7 @@ func (c Client) HasPollers(ctx context.Context, queue string) (bool, error) {
 	return false, nil
 }
 
-// Backlog is what waits in one of Temporal's queues.
+// Backlog is the number of waiting tasks of one of Temporal's queues.
 type Backlog struct {
 	Queue string
 	Kind  string // workflow or activity
@@ -181,7 +181,7 @@ func (c Client) Backlogs(ctx context.Context, queues ...string) (all []Backlog, 
 type Orphans struct {
 	Worker  string        // the identity of the worker that they were dispatched to
 	Since   time.Duration // dispatched at least so long ago
-	Running int           // how many of them do run: if there are no more, none is an orphan
+	Running int           // number of those that are running: if there are no more, none is an orphan
 }
 
 // ReleaseOrphans fails a workflow's orphaned activities of a type, so that
@@ -220,7 +220,7 @@ func (c Client) ReleaseOrphans(ctx context.Context, workflow, activity string, o
 	return len(orphans), nil
 }
 
-// orphaned ends an attempt; the next one follows at once.
+// orphaned ends an attempt; the next one follows immediately.
 func orphaned() error {
 	return temporal.NewApplicationErrorWithOptions("The worker that ran this is dead; the next attempt follows.", "orphaned",
 		temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})

@@ -24,8 +24,8 @@ type Options struct {
 	Tracing   interceptor.ClientInterceptor // nil: none; it also traces the workers of this client
 }
 
-// Connect makes a client. It does not wait for the server: a post must be
-// accepted also while Temporal is down.
+// Connect creates a client. It does not wait for the server: posts must be accepted
+// also while Temporal is down.
 func Connect(o Options, logger *slog.Logger) (client.Client, error) {
 	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger), MetricsHandler: o.Metrics}
 	if isLoopback(o.Address) {

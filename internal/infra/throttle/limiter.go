@@ -20,10 +20,10 @@ const slotCount = 1 << 16
 type Limiter struct {
 	key      [32]byte
 	interval time.Duration
-	window   time.Duration // time to regain the whole burst
+	window   time.Duration // time to refill the whole burst
 
 	mu     sync.Mutex
-	fullAt [slotCount]time.Time // when the slot has its whole burst again
+	fullAt [slotCount]time.Time // when the slot is full again
 }
 
 // New returns a limiter for a burst and one request per interval.

@@ -7,7 +7,7 @@ import (
 
 func TestANetworkIsOneClient(t *testing.T) {
 	r := New(2, time.Minute)
-	r.key = [32]byte{} // or clients would share a slot once in a blue moon
+	r.key = [32]byte{} // unless clients share a slot, which is very unlikely
 	now := time.Now()
 	for i, c := range []struct {
 		address string
@@ -21,13 +21,13 @@ func TestANetworkIsOneClient(t *testing.T) {
 	}
 	one := func(at time.Time) bool { _, ok := r.Allow(ClientKey("192.0.2.1"), at); return ok }
 	if !one(now.Add(time.Minute)) || one(now.Add(time.Minute)) {
-		t.Error("the allowance does not come back one by one")
+		t.Error("tokens are not refilled one by one")
 	}
 }
 
 func TestSoManyASecond(t *testing.T) {
 	if _, ok := PerSecond(0).Allow("anybody", time.Now()); !ok {
-		t.Error("no limit lets nobody pass")
+		t.Error("without a limit, requests are refused")
 	}
 	r, now := PerSecond(20), time.Now()
 	passed := func(times int) (n int) {

@@ -1,5 +1,5 @@
-// Package webpage renders the HTML pages outside the dashboard: login, account connection
-// and their errors. They have the design, color schemes and languages of the dashboard,
+// Package webpage renders the HTML pages outside the dashboard: login, account connection,
+// shared reports and their errors. They have the design, color schemes and languages of the dashboard,
 // and no scripts.
 package webpage
 
@@ -24,11 +24,12 @@ var icon string
 
 // Page is the content of a page.
 type Page struct {
-	Brand string // default: Dateline
-	Title string
-	Error string // shown to the user
-	Texts []string
-	Body  template.HTML // below the texts
+	Brand     string // default: Dateline
+	Title     string
+	Error     string // shown to the user
+	Texts     []string
+	HasTables bool
+	Body      template.HTML // below the texts
 }
 
 // StyleSource returns the Content-Security-Policy source of the style. The icon is a

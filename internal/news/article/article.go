@@ -52,7 +52,7 @@ const (
 	AccessUnknown Access = "unknown" // the page does not say
 )
 
-// Reservations are what the publisher reserves on the page, for machines.
+// Reservations are the publisher's machine-readable reservations of rights on the page.
 type Reservations struct {
 	NoIndex   bool   `json:"noindex,omitempty"`
 	NoArchive bool   `json:"noarchive,omitempty"`

@@ -260,7 +260,10 @@ func (t *trust) shouldVerify(domain int32, version int, page uuid.UUID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known, ok := t.sites[domain]
-	return !ok || known.version != version || known.pages <= probationPages || known.isDoubtful || isSampled(page)
+	if !ok || known.version != version || known.pages <= probationPages {
+		return true
+	}
+	return known.isDoubtful || isSampled(page)
 }
 
 // record updates the state of a site after a page was saved.

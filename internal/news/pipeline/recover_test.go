@@ -81,7 +81,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 			back = i - 29
 		}
 		if i >= 10 && i < 30 || i >= 50 {
-			require.True(t, bySelectors(got), "page %d is read by selectors", i)
+			require.True(t, bySelectors(got), "page %d is extracted with selectors", i)
 			require.InDelta(t, 1, f1, 0.001, "page %d", i)
 			require.Equal(t, []string{want.author}, got.Authors, "page %d", i)
 			require.True(t, want.published.Equal(*got.Published), "page %d", i)

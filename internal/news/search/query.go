@@ -81,9 +81,7 @@ func (q *Query) keepStopWordsIfAlone() {
 	}
 }
 
-func isQuote(r rune) bool {
-	return r == '"' || r == '“' || r == '”' || r == '„' || r == '«' || r == '»'
-}
+func isQuote(r rune) bool { return strings.ContainsRune(`"“”„«»`, r) }
 
 func splitAt(text string, stop func(rune) bool) (before, from string) {
 	if i := strings.IndexFunc(text, stop); i >= 0 {

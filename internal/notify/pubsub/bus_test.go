@@ -106,7 +106,7 @@ func TestBus_ToleratesRedisOutage(t *testing.T) {
 	}
 	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(), "notifications not published"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the log says %q", log.String())
+			t.Fatalf("the log has %q", log.String())
 		}
 	}
 }

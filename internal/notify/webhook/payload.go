@@ -40,6 +40,10 @@ type postData struct {
 	Link          string     `json:"link,omitempty"`        // API URL
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
 	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
+	SiteID        *uuid.UUID `json:"site_id,omitempty"`
+	Hour          *millis    `json:"hour,omitempty"` // start of the hour with unusual views
+	Views         *int64     `json:"views,omitempty"`
+	Usual         *int64     `json:"usual,omitempty"` // median of the same hour of earlier weeks
 }
 
 type errorData struct {
@@ -84,6 +88,10 @@ type eventData struct {
 	LearnError    string     `json:"learn_error"`
 	SavedSearchID *uuid.UUID `json:"saved_search_id"`
 	ArticleID     *uuid.UUID `json:"article_id"`
+	SiteID        *uuid.UUID `json:"site_id"`
+	Hour          *time.Time `json:"hour"`
+	Views         *int64     `json:"views"`
+	Usual         *int64     `json:"usual"`
 }
 
 // Body returns the body for an event. publicURL is the public URL of the API.
@@ -109,6 +117,11 @@ func (e Event) Body(publicURL string) (string, error) {
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL
 		if r.ArticleID != nil {
 			d.Link = base + "articles/" + r.ArticleID.String()
+		}
+	case eventSiteSpike, eventSiteDrop:
+		d.SiteID, d.Hour, d.Views, d.Usual = r.SiteID, optionalMillis(r.Hour), r.Views, r.Usual
+		if r.SiteID != nil {
+			d.Link = base + "sites/" + r.SiteID.String() + "/alerts"
 		}
 	default:
 		if e.PostID != nil {

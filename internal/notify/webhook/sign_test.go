@@ -10,7 +10,7 @@ import (
 	"dateline/internal/notify/webhook"
 )
 
-// The vector of the specification's own libraries, see
+// The test vector of the specification's own libraries, see
 // https://github.com/standard-webhooks/standard-webhooks/tree/main/libraries.
 func TestASignatureIsTheOneThatTheSpecificationsLibrariesMake(t *testing.T) {
 	first, second := secret.NewText("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), secret.NewText("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")

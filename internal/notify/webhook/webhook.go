@@ -24,6 +24,8 @@ const (
 	eventSelectorsRolledBack = "selectors_rolled_back"
 	eventSelectorsFailed     = "selectors_failed"
 	eventArticleMatched      = "article_matched"
+	eventSiteSpike           = "site_spike"
+	eventSiteDrop            = "site_drop"
 )
 
 // Status is the status of an endpoint.
@@ -142,7 +144,7 @@ const testType = "webhook.test"
 // Types returns the types that an endpoint can subscribe to.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched"}
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "site.spike", "site.drop"}
 }
 
 // TypeOf returns the public type of an event.
@@ -154,6 +156,10 @@ func TypeOf(event string) string {
 		return "domain." + event
 	case eventArticleMatched:
 		return "article.matched"
+	case eventSiteSpike:
+		return "site.spike"
+	case eventSiteDrop:
+		return "site.drop"
 	}
 	return "post." + event
 }

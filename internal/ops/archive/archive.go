@@ -54,16 +54,16 @@ type Table string
 
 // The tables.
 const (
-	AccountRows Table = "accounts"
-	GroupRows   Table = "account_groups"
-	LabelRows   Table = "labels"
-	SnippetRows Table = "snippets"
-	SeriesRows  Table = "series"
-	NoteRows    Table = "series_notes"
-	PostRows    Table = "scheduled_posts"
-	TargetRows  Table = "post_targets"
-	RemoteRows  Table = "remote_posts"
-	LinkRows    Table = "links"
+	AccountRows   Table = "accounts"
+	GroupRows     Table = "account_groups"
+	LabelRows     Table = "labels"
+	SnippetRows   Table = "snippets"
+	SeriesRows    Table = "series"
+	ExceptionRows Table = "series_exceptions"
+	PostRows      Table = "scheduled_posts"
+	TargetRows    Table = "post_targets"
+	RemoteRows    Table = "remote_posts"
+	LinkRows      Table = "links"
 )
 
 // RemoteAccount identifies an account at its network.

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// Somebody who writes an archive by hand reaches nothing that is not his.
+// A forged archive cannot affect other workspaces.
 func TestAnArchiveReachesNothingElse(t *testing.T) {
 	r := open(t)
 	account := r.Connect("theirs")
@@ -47,10 +47,10 @@ func TestAnArchiveReachesNothingElse(t *testing.T) {
 		t.Errorf("their account has %d posts", n)
 	}
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and post_id <> $2", r.Workspace.ID, theirs.ID); n != 0 {
-		t.Errorf("%d posts came into another workspace", n)
+		t.Errorf("%d posts were imported into another workspace", n)
 	}
 	if n := r.Count("select count(*) from scheduled_posts where content = 'y' and status = 'draft'"); n != 1 {
-		t.Error("it would go out by itself")
+		t.Error("it would be published automatically")
 	}
 	for _, name := range []string{"../../etc/passwd", "files/../x", "posts/x.sh"} {
 		if _, err := archive.Import(t.Context(), bytes.NewReader(entry(name, "{}")), r.into(mine)); err == nil {
@@ -73,7 +73,7 @@ func unpacked(t testing.TB, raw []byte) string {
 	return string(out)
 }
 
-// shape gives the lines of an archive by section.
+// shape returns the rows of an archive by section.
 func shape(t testing.TB, raw []byte) map[archive.Section][]string {
 	t.Helper()
 	in := tar.NewReader(strings.NewReader(unpacked(t, raw)))
@@ -97,7 +97,7 @@ func shape(t testing.TB, raw []byte) map[archive.Section][]string {
 	}
 }
 
-// FuzzImport reads what somebody else made up, as far as it needs no database.
+// FuzzImport imports arbitrary input, as far as it needs no database.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"format":1}`), "posts/000000.jsonl", []byte(`{"post_id":1}`))
 	f.Fuzz(func(t *testing.T, manifest []byte, name string, body []byte) {

@@ -243,7 +243,7 @@ func (i *importer) series(ctx context.Context) error {
 				continue
 			}
 			note["series_id"] = id
-			if _, err := i.add(ctx, "", NoteRows, note); err != nil {
+			if _, err := i.add(ctx, "", ExceptionRows, note); err != nil {
 				return err
 			}
 		}

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// room is a newsroom that somebody moves out of.
+// room is a newsroom whose workspace moves.
 type room struct{ *newsroomtest.Newsroom }
 
 func open(t *testing.T) room { return room{newsroomtest.Open(t)} }
@@ -91,12 +91,12 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	}
 	done := to.take(raw, to.Owner)
 	if len(done.Skipped) != 0 {
-		t.Errorf("left out: %v", done.Skipped)
+		t.Errorf("skipped: %v", done.Skipped)
 	}
 	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1, archive.Groups: 1, archive.Labels: 1, archive.Snippets: 1}
 	for section, n := range want {
 		if done.Added[section] != n {
-			t.Errorf("%s: %d came in of %d", section, done.Added[section], n)
+			t.Errorf("%s: %d imported of %d", section, done.Added[section], n)
 		}
 	}
 	count := func(what string, n int, sql string, args ...any) {
@@ -105,7 +105,8 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 			t.Errorf("%s: %d, want %d", what, got, n)
 		}
 	}
-	// What waited is a draft with its time and file, on the account that has to be connected.
+	// Pending posts become drafts with their time and files, on accounts that have to
+	// be connected.
 	count("waiting posts", 1, `select count(*) from scheduled_posts p join post_targets t using (post_id) join accounts a on a.id = t.account_id
 		where p.content = 'Chờ đến giờ' and p.status = 'draft' and p.scheduled_time = $1 and cardinality(p.attachment_ids) = 1 and a.status = 'disconnected' and a.workspace_id = $2`, waiting.ScheduledTime, to.Workspace.ID)
 	count("files of it", 1, "select count(*) from media m join scheduled_posts p on m.id = any(p.attachment_ids) where m.file_name = 'chart.png' and m.alt_text = 'Biểu đồ'")
@@ -115,23 +116,23 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	count("answers", 1, "select count(*) from scheduled_posts c join scheduled_posts p on p.post_id = c.thread_parent_id where c.content = 'Trả lời' and p.content = 'Đã đăng'")
 	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'canceled'")
 	count("series", 1, "select count(*) from series s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.status = 'paused'")
-	count("what would go out by itself", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
+	count("posts that would be published automatically", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
 	_ = answer
 
-	// Round trip: what comes out of there is what came in, but for ids.
+	// Round trip: the export of the import equals the original, except for ids.
 	if a, b := shape(t, raw), shape(t, to.export()); !slices.Equal(a[archive.Links], b[archive.Links]) || !slices.Equal(a[archive.Sites], b[archive.Sites]) || len(a[archive.Posts]) != len(b[archive.Posts]) {
 		t.Errorf("went in as\n%v\ncame out as\n%v", a, b)
 	}
-	// And again: nothing is there twice but the file's second entry in the library.
+	// A second import duplicates nothing except for the file's entry in the library.
 	again := to.take(raw, to.Owner)
 	for section, n := range again.Added {
 		if n != 0 && section != archive.Media {
-			t.Errorf("again: %d of %s came in", n, section)
+			t.Errorf("second import: %d of %s imported", n, section)
 		}
 	}
 }
 
-// An account that is connected already gets the posts.
+// An account that is already connected gets the posts.
 func TestAConnectedAccountStaysConnected(t *testing.T) {
 	from := open(t)
 	from.Connect("desk")

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// fakeWorkflows records the exports that it is asked to start.
+// fakeWorkflows records the exports that it starts.
 type fakeWorkflows struct{ ids []uuid.UUID }
 
 func (w *fakeWorkflows) StartWorkspaceExport(_ context.Context, id uuid.UUID) error {
@@ -39,10 +39,10 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 		t.Errorf("%s, %s, Temporal started %v", job.ID, again.ID, temporal.ids)
 	}
 
-	away := &archive.Archives{Store: from.Store, Objects: to.Objects} // a store that lacks the file is none that is away
+	away := &archive.Archives{Store: from.Store, Objects: to.Objects} // a store that lacks the file is not down
 	to.StopObjects()
 	if _, err := away.Write(t.Context(), job.ID); err == nil {
-		t.Error("it was written to a store that is away")
+		t.Error("it was written although the store is down")
 	}
 	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobRunning {
 		t.Fatalf("%+v %v", job, err)
@@ -53,7 +53,7 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	if _, err := archives.Get(t.Context(), to.Owner, job.ID); err == nil {
-		t.Error("another workspace finds it")
+		t.Error("another workspace can read it")
 	}
 	_, body, err := archives.Open(t.Context(), from.Owner, job.ID)
 	from.Must(err)
@@ -63,7 +63,7 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 	if lines := shape(t, raw); len(lines[archive.Posts]) != 3 || len(lines[archive.Media]) != 1 || int64(len(raw)) != job.Bytes {
 		t.Errorf("%d bytes of %d: %v", len(raw), job.Bytes, lines)
 	}
-	// One that is over is not written again.
+	// A completed export is not written again.
 	if got, err := archives.Write(t.Context(), job.ID); err != nil || got.Status != archive.JobDone {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -14,7 +14,7 @@ func TestImport_RemovesMetadata(t *testing.T) {
 	tagged := mediatest.JPEG(64, 48, 1)
 	_, err := from.Media.Upload(t.Context(), from.Owner, "clean.jpg", "", bytes.NewReader(tagged))
 	from.Must(err)
-	// Another file lies in the bucket as it was taken, as in an archive that was made by hand.
+	// The bucket contains the original file with its metadata, as in a forged archive.
 	item, err := from.Media.Upload(t.Context(), from.Owner, "tagged.png", "", picture(t))
 	from.Must(err)
 	from.Must(from.Objects.Put(t.Context(), item.ObjectKey, "image/jpeg", int64(len(tagged)), bytes.NewReader(tagged)))
@@ -30,7 +30,7 @@ func TestImport_RemovesMetadata(t *testing.T) {
 	}
 	for _, item := range items {
 		if !item.LocationRemoved() {
-			t.Errorf("%s: %v is removed, want the location among it", item.FileName, item.MetadataRemoved)
+			t.Errorf("%s: %v is removed, want the location in it", item.FileName, item.MetadataRemoved)
 		}
 		body, err := to.Objects.Get(t.Context(), item.ObjectKey)
 		to.Must(err)

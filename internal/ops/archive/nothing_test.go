@@ -9,7 +9,8 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// nothing is a database that forgets everything, for what is read before it.
+// nothing is a database that discards everything, for testing the parser in front of
+// it.
 type nothing struct{}
 
 func (nothing) ImportRows(context.Context, archive.Table, []map[string]any) (int64, error) {

@@ -24,20 +24,20 @@ func TestBackup_SealsTheKeysetWithAPassphrase(t *testing.T) {
 		s.Keyset, s.KeyIDs, s.Passphrase = raw, ids, secret.NewText("correct horse battery")
 	})
 	if bytes.Contains(unpacked(t, archive), []byte(raw.Reveal()[:40])) {
-		t.Error("the keyset is in the clear")
+		t.Error("the keyset is in plain text")
 	}
 	a, err := backup.Open(bytes.NewReader(archive))
 	r.Must(err)
 	defer a.Close()
 	if _, err := a.OpenKeyset(secret.NewText("wrong horse battery")); err == nil {
-		t.Error("another passphrase opens it")
+		t.Error("another passphrase decrypts it")
 	}
 	if got, err := a.OpenKeyset(secret.NewText("correct horse battery")); err != nil || got.Reveal() != raw.Reveal() {
 		t.Errorf("%v", err)
 	}
 	var out bytes.Buffer
 	if _, _, err := backup.Write(t.Context(), &out, backup.Source{Database: r.DatabaseURL, Keyset: raw, Passphrase: secret.NewText("short")}); err == nil {
-		t.Error("took a short passphrase")
+		t.Error("accepted a short passphrase")
 	}
 }
 
@@ -69,16 +69,16 @@ func TestRestore_RejectsADamagedBackup(t *testing.T) {
 		}
 		if tables := r.one(url, "select count(*)::text from pg_tables where tablename = 'scheduled_posts'"); tables == "1" {
 			if rows := r.one(url, "select count(*)::text from scheduled_posts"); rows != "0" {
-				t.Errorf("%s: %s posts are there", name, rows)
+				t.Errorf("%s: %s posts were restored", name, rows)
 			}
 		}
 	}
-	if _, err := backup.Open(strings.NewReader("no backup at all")); err == nil {
-		t.Error("took any file for a backup")
+	if _, err := backup.Open(strings.NewReader("not a backup")); err == nil {
+		t.Error("accepted an arbitrary file as a backup")
 	}
 }
 
-// What a later version writes, an earlier one refuses.
+// A backup of a later version is refused.
 func TestRestore_RejectsALaterVersion(t *testing.T) {
 	r := open(t)
 	raw := repacked(t, r.backup(), func(h *tar.Header, body []byte) []byte {
@@ -109,7 +109,7 @@ func unpacked(t testing.TB, raw []byte) []byte {
 	return out
 }
 
-// repacked changes the entries of an archive; nil leaves one out.
+// repacked changes the entries of an archive; nil removes one.
 func repacked(t testing.TB, raw []byte, change func(h *tar.Header, body []byte) []byte) []byte {
 	t.Helper()
 	in := tar.NewReader(bytes.NewReader(unpacked(t, raw)))
@@ -152,7 +152,7 @@ func unless(removed bool, body []byte) []byte {
 	return body
 }
 
-// FuzzOpen reads what somebody else made up.
+// FuzzOpen opens arbitrary input.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte("{}"))
 	f.Add([]byte(`{"format":1,"keyset":true,"tables":[{"name":"users","columns":["id"]}]}`))

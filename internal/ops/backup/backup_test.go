@@ -61,7 +61,7 @@ func (r room) restore(raw []byte, hold backup.Hold, change ...func(*backup.Targe
 	return to.Database, done
 }
 
-// rows reads every row of every table as text, but for what is left out.
+// rows reads every row of every table as text, with some exceptions.
 func (r room) rows(url string) map[string][]string {
 	r.t.Helper()
 	c, err := pgx.Connect(r.t.Context(), url)
@@ -96,7 +96,7 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 	posted := r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	r.Site()
 	r.Exec("insert into view_pages (site_id, page, unique_method, views) values (gen_random_uuid(), 'Bài viết', 'set', 12)")
-	// Counts of a month whose partition the migrations do not make.
+	// Counts of a month whose partition the migrations do not create.
 	r.Exec("create table view_hours_20200101 partition of view_hours for values from ('2020-01-01Z') to ('2020-01-02Z')")
 	r.Exec("insert into view_hours (page_id, kind, hour, day, count, funnel) values (1, 'view', '2020-01-01T05:00Z', '2020-01-01', 7, 7)")
 	r.Exec("insert into crawl_domains (domain) values ('news.example')")
@@ -109,7 +109,7 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 	if done.Rows == 0 || done.Scheduled != 1 || done.Held != 0 {
 		t.Errorf("%+v", done)
 	}
-	// These are of one time and place, or are changed by the restore.
+	// These depend on time and place, or are changed by the restore.
 	changed := []string{"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
 		"webhook_cursor", "post_events", "scheduled_posts", "site_changes"}
 	for table, want := range before {
@@ -118,7 +118,7 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 		}
 	}
 	if len(after["workers"]) != 0 {
-		t.Error("a worker of before is still seen")
+		t.Error("a previous worker is still registered")
 	}
 	for _, table := range []string{"scheduled_posts", "post_events"} {
 		if len(after[table]) != len(before[table]) {
@@ -129,26 +129,26 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 		t.Errorf("the text is %q", got)
 	}
 	if got := r.one(url, "select status::text from post_targets where post_id = $1", posted.ID); got != "posted" {
-		t.Errorf("what was posted is %s", got)
+		t.Errorf("the published post is %s", got)
 	}
 	// Sequences continue after the restored IDs.
 	r.one(url, "insert into crawl_domains (domain) values ('other.example') returning id::text")
 }
 
-// A post that was due since the backup may be out: a person says so, or it is
-// sent again, once.
+// A post that was due since the backup may be published: a person decides, or it is
+// searched for and sent at most once.
 func TestRestore_PausesPostsThatMayBePublished(t *testing.T) {
 	r := open(t)
 	soon := r.Schedule(func(d *scheduling.Draft) { d.Content = "due before the restore" })
 	later := r.Schedule(func(d *scheduling.Draft) { d.Content = "due after it" })
-	sending := r.Claim(r.Schedule(func(d *scheduling.Draft) { d.Content = "under way at the backup" }))
-	auth := r.Schedule(func(d *scheduling.Draft) { d.Content = "would come back by itself" })
+	sending := r.Claim(r.Schedule(func(d *scheduling.Draft) { d.Content = "in flight at the backup" }))
+	auth := r.Schedule(func(d *scheduling.Draft) { d.Content = "would be retried automatically" })
 	r.Dead(auth, post.TargetFailed)
 	r.Exec("update post_targets set error_class = 'auth' where post_id = $1", auth.ID)
 	refused := r.Dead(r.Schedule(), post.TargetFailed)
 	raw := r.backup()
 	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", soon.ID)
-	rawDue := r.backup() // the same rows, of which one is due by now
+	rawDue := r.backup() // the same rows, one of which is due by now
 
 	state := func(url string, p post.Post) string {
 		return r.one(url, "select p.status || ' ' || t.status || ' ' || coalesce(t.error_code, '') from scheduled_posts p join post_targets t using (post_id) where p.post_id = $1", p.ID)
@@ -169,10 +169,10 @@ func TestRestore_PausesPostsThatMayBePublished(t *testing.T) {
 	}
 	url, done = r.restore(rawDue, backup.HoldReconcile)
 	if done.Held != 0 || done.Reconciled != 3 || state(url, soon) != "publishing publishing restored" {
-		t.Errorf("to be looked for: %+v, %s", done, state(url, soon))
+		t.Errorf("to be searched for: %+v, %s", done, state(url, soon))
 	}
 	if n := r.one(url, "select count(*)::text from operations where state = 'ambiguous'"); n != "3" {
-		t.Errorf("%s calls are looked for", n)
+		t.Errorf("%s calls are searched for", n)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestRestore_RestoresFiles(t *testing.T) {
 	}
 }
 
-// The snapshot is of one moment, whatever is written meanwhile.
+// The snapshot is consistent, whatever is written meanwhile.
 func TestBackup_WithConcurrentWrites(t *testing.T) {
 	r := open(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})

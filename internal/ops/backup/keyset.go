@@ -62,7 +62,10 @@ func (a *Archive) OpenKeyset(passphrase secret.Text) (secret.Text, error) {
 		return secret.Text{}, errors.New("the backup does not contain a keyset")
 	}
 	var s sealedKeyset
-	if err := json.Unmarshal(a.Sealed, &s); err != nil || s.KDF != kdfName || s.Time == 0 || s.Time > 100 || s.Lanes == 0 || s.Memory > 4<<20 {
+	if err := json.Unmarshal(a.Sealed, &s); err != nil || s.KDF != kdfName {
+		return secret.Text{}, damaged("the keyset")
+	}
+	if s.Time == 0 || s.Time > 100 || s.Lanes == 0 || s.Memory > 4<<20 {
 		return secret.Text{}, damaged("the keyset")
 	}
 	aead, err := s.aead(passphrase)

@@ -94,8 +94,8 @@ func (s Source) writeObjects(ctx context.Context, to *archive, tx pgx.Tx, which 
 	})
 }
 
-// loadObjects puts the files of an archive into the bucket, each through a file
-// of its own on disk, because S3 wants to read it twice.
+// loadObjects uploads the files of an archive to the bucket, each through a temporary
+// file, because the S3 client reads it twice.
 func (a *Archive) loadObjects(ctx context.Context, bucket Bucket) (n int64, err error) {
 	for a.next != nil && strings.HasPrefix(a.next.Name, objectPrefix) {
 		if err := a.loadObject(ctx, bucket, strings.TrimPrefix(a.next.Name, objectPrefix)); err != nil {

@@ -133,8 +133,8 @@ func (t Target) migrate(ctx context.Context, do func(*postgres.Store) error) err
 	return do(s)
 }
 
-// alone makes sure that nobody loses anything unasked, and empties the tables:
-// migrations leave a few rows in them.
+// alone checks that no data is lost without the user's consent, and empties the tables:
+// migrations insert a few rows.
 func (a *Archive) alone(ctx context.Context, tx pgx.Tx, replace bool) error {
 	var used bool
 	if err := tx.QueryRow(ctx, "select exists (select 1 from users) or exists (select 1 from crawl_domains) or exists (select 1 from view_pages)").Scan(&used); err != nil {
@@ -195,7 +195,7 @@ func (t *table) Read(to []byte) (int, error) {
 		}
 		n, err := t.archive.tar.Read(to)
 		t.bytes += int64(n)
-		_, _ = t.hash.Write(to[:n]) // a hash takes everything
+		_, _ = t.hash.Write(to[:n]) // a hash never fails to write
 		if errors.Is(err, io.EOF) {
 			err = t.archive.advance()
 		} else if err != nil {
@@ -211,7 +211,7 @@ func (t *table) Read(to []byte) (int, error) {
 	}
 }
 
-// ended compares what was loaded with what was written.
+// ended compares the loaded rows with the written ones.
 func (a *Archive) ended(counts map[string]Count) error {
 	if a.next == nil || a.next.Name != endName {
 		return damaged("its end is missing")

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// patient is an installation whose engines are all well.
+// patient is an installation whose engines are all healthy.
 type patient struct {
 	*newsroomtest.Newsroom
 	t       *testing.T
@@ -48,7 +48,7 @@ func (p *patient) examine() []doctor.Finding {
 	return doctor.Run(p.t.Context(), p.options)
 }
 
-// want looks for a finding, its words and its advice.
+// want expects a check with a message and advice.
 func (p *patient) want(check string, level doctor.Level, text, advice string) {
 	p.t.Helper()
 	all := p.examine()
@@ -62,7 +62,7 @@ func (p *patient) want(check string, level doctor.Level, text, advice string) {
 	p.t.Errorf("%s is no %s with %q and %q:\n%s", check, level, text, advice, said.String())
 }
 
-// withTemporal has a Temporal of its own; it is the slowest engine to start.
+// withTemporal starts a Temporal for the test; it is the slowest engine to start.
 func (p *patient) withTemporal() *patient {
 	p.t.Helper()
 	p.options.Config.TemporalAddress = temporaltest.Start(p.t)
@@ -79,7 +79,7 @@ func TestDoctor_Healthy(t *testing.T) {
 	for _, check := range []string{"database version", "database permissions", "database schema", "clock", "redis permissions", "objects permissions",
 		"temporal namespace", "temporal attributes", "keyset", "data directory"} {
 		if !slices.ContainsFunc(all, func(f doctor.Finding) bool { return f.Check == check && f.Level != doctor.Failure }) {
-			t.Errorf("%s was not looked at", check)
+			t.Errorf("%s was not checked", check)
 		}
 	}
 	var said bytes.Buffer
@@ -91,7 +91,7 @@ func TestDoctor_Healthy(t *testing.T) {
 	if err := json.Unmarshal(said.Bytes(), &out); err != nil || !out.OK || !slices.Equal(out.Findings, all) {
 		t.Errorf("%v: %s", err, said.String())
 	}
-	// Nothing is left of what was tried.
+	// Nothing of the checks is left.
 	if n := p.keys("doctor:*"); n != 0 {
 		t.Errorf("%d keys are left in Redis", n)
 	}
@@ -189,9 +189,9 @@ func TestDoctor_RedisProblems(t *testing.T) {
 	set := func(name, value string) { t.Helper(); p.Must(c.ConfigSet(t.Context(), name, value).Err()) }
 	if err := c.ConfigGet(t.Context(), "maxmemory-policy").Err(); err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("a real Redis is needed: %v", err)
+			t.Fatalf("requires a real Redis: %v", err)
 		}
-		t.Logf("not a real Redis (%v): its settings are not tried", err)
+		t.Logf("not a real Redis (%v): its settings are not checked", err)
 		return
 	}
 	set("maxmemory-policy", "allkeys-lru")

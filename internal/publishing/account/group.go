@@ -46,7 +46,7 @@ const (
 	MaxGroupAccounts = 50
 )
 
-// Covers says whether all of the accounts are in the group.
+// Covers reports whether all of the accounts are in the group.
 func (g Group) Covers(accounts []uuid.UUID) bool {
 	return !slices.ContainsFunc(accounts, func(id uuid.UUID) bool { return !slices.Contains(g.AccountIDs, id) })
 }
@@ -110,9 +110,9 @@ func (g Group) SortedSlots() []Slot {
 	return slices.Compact(out)
 }
 
-// Upcoming lists the instants of the slots after a time, in order, without end.
-// As in recurring posts, a local time that clocks skip is that much later, and
-// one that comes twice is the first. Two slots that fall on one instant are one.
+// Upcoming yields the instants of the slots after a time, in order, without end. As in
+// recurring posts, a local time that clocks skip is later by the length of the gap, and
+// an ambiguous one is the first. Two slots at the same instant are one.
 func (g Group) Upcoming(after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		zone, err := timezone.Load(g.TimeZone)
@@ -151,7 +151,7 @@ func (g Group) onDay(day time.Time, zone *time.Location) []time.Time {
 	return out
 }
 
-// HasSlotAt says whether an instant is one of the slots.
+// HasSlotAt reports whether an instant is one of the slots.
 func (g Group) HasSlotAt(at time.Time) bool {
 	for next := range g.Upcoming(at.Add(-time.Nanosecond)) {
 		return next.Equal(at)

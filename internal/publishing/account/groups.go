@@ -10,7 +10,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// GroupStore keeps groups of accounts.
+// GroupStore stores groups of accounts.
 type GroupStore interface {
 	Groups(ctx context.Context, workspace uuid.UUID) ([]Group, error)
 	CreateGroup(ctx context.Context, g Group, maxGroups int) (Group, error)

@@ -159,7 +159,7 @@ func TestRenew_LostResponse(t *testing.T) {
 	require.NotNil(t, now.LastError)
 	require.Equal(t, "invalid_grant", now.LastError.Code)
 	if events(n, a, "needs_reconnect") != 1 {
-		t.Error("the workspace was not told")
+		t.Error("the workspace got no notification")
 	}
 	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil || !works(n, a) {
 		t.Errorf("reconnected %+v", again)

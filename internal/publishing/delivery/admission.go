@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// RateLimits gives out tokens for calls, and learns from their responses.
+// RateLimits issues tokens for calls, and learns from their responses.
 type RateLimits interface {
 	Acquire(ctx context.Context, c ratelimit.Caller, kind network.CallKind) ratelimit.Grant
 	Release(ctx context.Context, t ratelimit.Token)
@@ -29,17 +29,16 @@ type Waker interface {
 	Wake(ctx context.Context, post uuid.UUID) error
 }
 
-// Hosts gives out slots for calls to a network's host.
+// Hosts issues slots for calls to a network's host.
 type Hosts interface {
 	Acquire(host string, planned time.Time, probe bool) (slot *hostguard.Slot, retry time.Time, reason hostguard.Reason)
 }
 
-// admission acquires and releases what a call needs: a rate-limit token and a
-// host slot. They are acquired before the claim: a post that has to wait for them
-// holds no claim.
+// admission acquires and releases the rate-limit token and the host slot of a call.
+// They are acquired before the claim: a waiting post has no claim.
 type admission struct {
 	limits   RateLimits // nil: no limits
-	waker    Waker      // nil: nobody is woken
+	waker    Waker      // nil: no post is woken
 	hosts    Hosts      // nil: every host may be called
 	ledger   LedgerStore
 	recorder *recorder
@@ -69,8 +68,8 @@ func (j *job) callKind() network.CallKind {
 	return network.CallPublish
 }
 
-// acquire acquires a host slot and a rate-limit token for one call. release gives
-// back what is not used. Each segment of a thread acquires its own.
+// acquire acquires a host slot and a rate-limit token for one call. release returns
+// unused ones. Each segment of a thread acquires its own.
 func (a *admission) acquire(ctx context.Context, j *job, at time.Time) error {
 	if j.admitted != nil && j.admitted.hasSlot || j.next() >= len(j.segments) {
 		return nil
@@ -86,8 +85,8 @@ func (a *admission) acquire(ctx context.Context, j *job, at time.Time) error {
 	return a.acquireToken(ctx, j, at)
 }
 
-// acquireToken acquires the rate-limit token alone. A post may hold it long
-// before its call; a host slot would be taken from others meanwhile.
+// acquireToken acquires the rate-limit token only. A post may have it long before its
+// call; a host slot would be missing to other posts meanwhile.
 func (a *admission) acquireToken(ctx context.Context, j *job, at time.Time) error {
 	if j.admitted != nil && j.admitted.hasToken || j.next() >= len(j.segments) {
 		return nil
@@ -113,8 +112,8 @@ func (a *admission) acquireToken(ctx context.Context, j *job, at time.Time) erro
 }
 
 // hasUnresolvedSend reports whether an earlier call for the next segment may have
-// published it. It is sent again because the network still knows it by its key,
-// which does not last as long as limits and failures do: nothing may delay it.
+// published it. It is sent again while the network remembers its key, which is shorter
+// than limits and failures last: nothing may delay it.
 func (a *admission) hasUnresolvedSend(ctx context.Context, j *job) (bool, error) {
 	if j.target.Attempts == 0 {
 		return false, nil // an unresolved send has used up an attempt
@@ -123,7 +122,7 @@ func (a *admission) hasUnresolvedSend(ctx context.Context, j *job) (bool, error)
 	return n > 0, err
 }
 
-// release gives back what acquire got and no call has used.
+// release returns what acquire acquired and no call has used.
 func (a *admission) release(ctx context.Context, j *job) {
 	if j.admitted == nil {
 		return
@@ -137,8 +136,7 @@ func (a *admission) release(ctx context.Context, j *job) {
 	j.admitted = nil
 }
 
-// publish makes the call, and updates limits and circuit breaker with its
-// response.
+// publish makes the call, and updates limits and circuit breaker with its response.
 func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
 	start := time.Now()
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
@@ -188,8 +186,8 @@ func (a *admission) observe(ctx context.Context, j *job, kind network.CallKind, 
 	a.wakeAll(ctx, a.limits.Observe(ctx, j.caller(), kind, rates, failure))
 }
 
-// wakeAll wakes posts in the background: the outcome of this one is not recorded
-// yet. A post that is not woken retries by itself, later.
+// wakeAll wakes posts in the background: the outcome of this one is not recorded yet. A
+// post that is not woken retries later by itself.
 func (a *admission) wakeAll(ctx context.Context, posts []uuid.UUID) {
 	if a.waker == nil || len(posts) == 0 {
 		return
@@ -207,8 +205,8 @@ func (a *admission) wakeAll(ctx context.Context, posts []uuid.UUID) {
 // minRegisteredWait is the shortest wait that other processes need to know of.
 const minRegisteredWait = 2 * time.Second
 
-// addWaiter registers a post that waits at Temporal, so that it can be woken when
-// a response shows that it need not wait.
+// addWaiter registers a post that waits at Temporal, so that it is woken when a
+// response shows that it can be sent.
 func (a *admission) addWaiter(ctx context.Context, j *job, kind network.CallKind, w ratelimit.Wait) {
 	if a.limits != nil && time.Until(w.Until) > minRegisteredWait {
 		a.limits.AddWaiter(ctx, j.caller(), kind, w, j.post.ID)

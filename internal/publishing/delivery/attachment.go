@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Links gives addresses at which a network can fetch stored files itself.
+// Links returns URLs from which a network can fetch stored files.
 type Links interface {
 	PresignGet(ctx context.Context, key string, life time.Duration) (string, error)
 }

@@ -34,20 +34,19 @@ type claim struct {
 	ok    bool
 }
 
-// outcomeDelay lets the outcomes of a steady stream of posts form batches. The
-// claim is held meanwhile, and the record is not urgent to the millisecond.
+// outcomeDelay lets the outcomes of a steady stream of posts form batches. The claim is
+// kept meanwhile, and the record need not be immediate.
 const outcomeDelay = 50 * time.Millisecond
 
-// claimDelay is how long a claim that is made ahead for a burst waits for others:
-// a transaction of its own would cost the database four times as much. The same
-// time again is left for the claim itself.
+// claimDelay is how long a claim that is made ahead for a burst waits for others: a
+// transaction of its own would cost the database four times as much. The same time
+// again is reserved for the claim itself.
 const claimDelay = 10 * time.Millisecond
 
 const maxBatch = 500 // rows of one statement: more would delay the first ones
 
-// Batched makes a store batch claims and outcomes. Call stop after the last
-// attempt has ended: what was sent has to be recorded also while the worker
-// stops.
+// Batched returns a store that batches claims and outcomes. Call stop after the last
+// attempt has ended: outcomes must be recorded also while the worker stops.
 func Batched(s BatchStore) (batched Store, stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	b := &batchedStore{BatchStore: s}
@@ -115,7 +114,7 @@ const (
 	burstInterval = 10 * time.Millisecond
 )
 
-// add notes a call that is about to be made.
+// add records a call that is about to be made.
 func (b *inFlightBurst) add(operation uuid.UUID, planned time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +124,7 @@ func (b *inFlightBurst) add(operation uuid.UUID, planned time.Time) {
 	b.calls[operation] = planned
 }
 
-// remove notes that a call has ended.
+// remove records that a call has ended.
 func (b *inFlightBurst) remove(operation uuid.UUID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,9 +25,9 @@ const (
 	Horizon = maxLead + time.Minute
 )
 
-// leadOf returns how long before its time a post is armed: the more posts share
-// its time bucket, the longer it takes to dispatch them all, so they are spread
-// over that time, each by a hash of its id over its share of the burst.
+// leadOf returns how long before its time a post is armed: the more posts share its
+// time bucket, the longer it takes to dispatch them all, so they are spread over that
+// time, each by a hash of its id over its share of the burst.
 func leadOf(id uuid.UUID, b burstShare) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write(id[:])
@@ -43,9 +43,9 @@ func leadOf(id uuid.UUID, b burstShare) time.Duration {
 // around the same time.
 type burstShare struct{ n, from int }
 
-// burstCounter caches how many posts are due when, so that a burst is not counted
-// once by each of its posts, and so that posts which are added while it grows
-// share its growth: if each were spread over the whole burst as it found it, the
+// burstCounter caches the number of posts that are due at a time, so that a burst is
+// not counted once by each of its posts, and so that posts which are added while it
+// grows share its growth: if each were spread over the whole burst as it found it, the
 // first ones would all be armed in the last seconds.
 type burstCounter struct {
 	mu    sync.Mutex
@@ -96,8 +96,8 @@ func (c *burstCounter) recent(bucket time.Time) (burstShare, bool) {
 	return got.share(), true
 }
 
-// share gives the growth to as many posts as it consists of. Others came earlier,
-// and are spread over the whole burst.
+// share assigns the growth to as many posts as it consists of. Others came earlier, and
+// are spread over the whole burst.
 func (c *burstCount) share() burstShare {
 	c.requested++
 	if c.requested > c.n-c.from {
@@ -156,8 +156,8 @@ func (a *armed) hasBurstNear(now time.Time) bool {
 	return false
 }
 
-// claimLead is how long before its time a post is claimed: as long as the
-// database needs for the claims of the whole burst.
+// claimLead is how long before its time a post is claimed: as long as the database
+// needs for the claims of the whole burst.
 func claimLead(burst int) time.Duration {
 	return min(5*time.Millisecond+time.Duration(burst)*350*time.Microsecond, maxClaimLead)
 }

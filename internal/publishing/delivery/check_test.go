@@ -85,8 +85,13 @@ func (b *bench) check(p post.Post, w want) post.Post {
 	if len(posts) != w.posts {
 		b.t.Errorf("the network has %d posts, want %d", len(posts), w.posts)
 	}
-	if w.status == post.TargetPosted && (len(posts) == 0 || target.RemoteID != posts[0].ID || target.RemoteURL != posts[0].URL || target.PostedAt == nil || posts[0].Text != now.Content) {
-		b.t.Errorf("recorded %q %q at %v for %+v", target.RemoteID, target.RemoteURL, target.PostedAt, posts)
+	if w.status == post.TargetPosted {
+		switch {
+		case len(posts) == 0 || target.PostedAt == nil:
+			b.t.Errorf("posted at %v, with %d posts at the network", target.PostedAt, len(posts))
+		case target.RemoteID != posts[0].ID || target.RemoteURL != posts[0].URL || posts[0].Text != now.Content:
+			b.t.Errorf("recorded %q %q for %+v", target.RemoteID, target.RemoteURL, posts)
+		}
 	}
 	// A network without idempotency keys would have as many posts as calls.
 	for _, there := range posts {

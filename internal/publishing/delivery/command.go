@@ -43,8 +43,8 @@ type Command struct {
 	InputError string // why the signal's input is invalid
 }
 
-// Apply carries out a command. A refusal is not an error: nobody waits for the
-// response to a signal, so it goes into the post's timeline.
+// Apply applies a command. A refusal is not an error: signals have no response, so it
+// is recorded in the post's timeline.
 func (s *Commands) Apply(ctx context.Context, c Command) error {
 	p, err := s.Store.Post(ctx, c.PostID)
 	if err != nil {

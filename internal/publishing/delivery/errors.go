@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// NotDueError returns a target that was dispatched too early to the caller,
-// which is to dispatch it again after Delay. Nothing failed.
+// NotDueError returns a target that was dispatched too early to the caller, which
+// dispatches it again after Delay. Nothing failed.
 type NotDueError struct {
 	NotBefore time.Time
 	Delay     time.Duration
@@ -22,8 +22,8 @@ func (e *NotDueError) Error() string {
 	return "Nothing failed: it waits until " + e.NotBefore.UTC().Format(time.RFC3339) + "."
 }
 
-// RetryError asks for another attempt, which is safe: nothing was sent, or the
-// ledger says what to resolve first.
+// RetryError requests another attempt, which is safe: nothing was sent, or the ledger
+// has the call to resolve first.
 type RetryError struct {
 	Kind    string        // one of the kinds below
 	Message string        // without anything from the network's response
@@ -83,28 +83,28 @@ func (t Timing) retryAfterError(e *network.Error, attempts, attempt int) (delay 
 	return delay, &RetryError{Kind: kind, Message: message, Delay: delay}
 }
 
-// waitFor asks for another attempt after about delay.
+// waitFor requests another attempt after about delay.
 func waitFor(what string, delay time.Duration) error {
 	return &RetryError{Kind: RetryWaiting, Message: what, Delay: retry.Jitter(delay)}
 }
 
-// retryAt asks for another attempt soon after a time. The jitter is small: a post
-// that waited hours for a reset should not wait much longer.
+// retryAt requests another attempt soon after a time. The jitter is small: a post that
+// waited hours for a reset should not wait much longer.
 func retryAt(kind, what string, at time.Time) error {
 	wait := max(time.Until(at), 0) + 10*time.Millisecond
 	wait += time.Duration(rand.Int64N(int64(min(wait/5, 10*time.Second)) + 1)) //nolint:gosec // not a secret
 	return &RetryError{Kind: kind, Message: what + " The post's timeline has the details.", Delay: wait}
 }
 
-// Codes of errors that the publisher itself makes.
+// Codes of errors that the publisher itself returns.
 const (
 	codeRateLimited   = "rate_limited"   // a rate limit delays the post before anything is sent
 	codeParentWaiting = "parent_waiting" // a reply is due before its parent is published
 	codeAbsent        = "absent"         // a call that provably published nothing
-	codeNotShown      = "not_shown"      // a call that the network would know by its key, if it made a post that is not shown yet
+	codeNotShown      = "not_shown"      // the network would identify a repeated call by its key, if the first one created a post that is not listed yet
 
-	// Failures of Dateline's own engines. They delay a post for as long as they
-	// last, and use up no attempt.
+	// Failures of Dateline's own engines. They delay a post for as long as they last,
+	// and use up no attempt.
 	codeParentUnknown = "parent_unknown"
 	codeNotRecorded   = "not_recorded"
 	codeUnreadable    = "attachment_unreadable"

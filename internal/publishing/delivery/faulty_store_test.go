@@ -25,7 +25,7 @@ type troubled struct {
 	deafRenew   bool   // renewals fail, as on a worker that cannot reach the database
 }
 
-var errDatabase = errors.New("the database does not answer")
+var errDatabase = errors.New("the database does not respond")
 
 func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (int, error) {
 	s.run(&s.beforeEpoch)

@@ -51,8 +51,8 @@ func (h *heartbeater) run(ctx context.Context, interval time.Duration) {
 // maxQuiet is how long before and after its second a burst sends no heartbeats.
 const maxQuiet = 4 * time.Second
 
-// nextHeartbeat is one interval after the last. One that would come close to the
-// second is sent before it, and not at the same time as all others.
+// nextHeartbeat is one interval after the last. One that would be close to the second
+// is sent before it, and not at the same time as all others.
 func nextHeartbeat(last, at time.Time, interval time.Duration) time.Time {
 	next, quiet := last.Add(interval), min(interval/8, maxQuiet)
 	if at.IsZero() || next.Sub(at).Abs() > quiet {

@@ -11,15 +11,15 @@ import (
 
 // ChangeStore finds posts that have changed.
 type ChangeStore interface {
-	// FindChanged returns those of the posts that have another revision by now, or
-	// are no longer to be published.
+	// FindChanged returns those of the posts that have another revision now, or must no
+	// longer be published.
 	FindChanged(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error)
 }
 
-// InFlight tracks the attempts that run in this process, so that a change of a
-// post reaches the attempt that waits with it at once. Temporal would only report
-// it in the response to a heartbeat, and the heartbeats of a burst cost more than
-// everything else of it. The zero value is ready.
+// InFlight tracks the attempts that run in this process, so that a change of a post
+// immediately reaches the attempt that waits with it. Temporal would only report it in
+// the response to a heartbeat, and the heartbeats of a burst cost more than all its
+// other calls. The zero value is ready.
 type InFlight struct {
 	armed armed
 
@@ -110,15 +110,14 @@ func (f *InFlight) cancelChanged(post uuid.UUID, revision int64) {
 	}
 }
 
-// setUnclaimed notes that an attempt starts publishing, for the first time or
-// again.
+// setUnclaimed records that an attempt starts publishing, for the first time or again.
 func (f *InFlight) setUnclaimed(one *run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one.isClaimed = false
 }
 
-// setClaimed notes that what an attempt publishes can no longer change.
+// setClaimed records that the content of an attempt can no longer change.
 func (f *InFlight) setClaimed(one *run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -98,7 +98,7 @@ func (l *loader) load(ctx context.Context, in TargetInput) (*job, *TargetResult,
 	return j, nil, l.loadSegments(ctx, j)
 }
 
-// loadSegments reads what is to be sent, and what of it is already published.
+// loadSegments reads the segments to send, and those that are already published.
 func (l *loader) loadSegments(ctx context.Context, j *job) error {
 	segments := j.post.Segments(j.target)
 	j.options, j.invalid = scheduling.ParseOptions(j.adapter, j.post.OptionsFor(j.target))

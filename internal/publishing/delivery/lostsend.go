@@ -22,16 +22,16 @@ const (
 	clockSkew = 2 * time.Minute
 
 	// similarPostAge is how long before a lost call a post of ours may have been
-	// made that could still be mistaken for it: on a network whose clock is ahead,
-	// older posts seem to be new ones.
+	// published that could be mistaken for it: on a network whose clock is ahead, older
+	// posts look newer.
 	similarPostAge = 24 * time.Hour
 
 	// maxUnresolvedSends is how many sends of a segment may end unresolved before a
 	// person decides.
 	maxUnresolvedSends = 2
 
-	// keyMargin is how long before its end a network's memory of keys is no longer
-	// relied on: the send takes its time, too.
+	// keyMargin is the time before a key's expiry at the network in which it is no
+	// longer relied on: the send takes time, too.
 	keyMargin = 10 * time.Minute
 )
 
@@ -50,7 +50,7 @@ type reconciler struct {
 // reconcile searches for a post whose response was lost. Found, it is posted;
 // absent, it is sent once more; unclear, a person decides.
 func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
-	// Whoever holds the claim by now knows more about this call.
+	// The holder of the claim knows more about this call.
 	if ok, err := r.claims.RenewClaim(context.WithoutCancel(ctx), j.target.ID, call.Fence, r.timing.Lease); err != nil || !ok {
 		return TargetResult{Stale: err == nil}, err
 	}
@@ -94,7 +94,7 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 	return result, err
 }
 
-// found records a post that a lost call made.
+// found records a post that a lost call published.
 func (r *reconciler) found(ctx context.Context, j *job, call post.Call, receipt network.Receipt, evidence map[string]any) (TargetResult, error) {
 	result, err := r.outcomes.posted(ctx, j, call, receipt, post.CallReconciledOK, evidence)
 	if err == nil && result.Status.IsOpen() {
@@ -103,8 +103,8 @@ func (r *reconciler) found(ctx context.Context, j *job, call post.Call, receipt 
 	return result, err
 }
 
-// duplicate follows a refusal because the network already has the post. If an
-// earlier send of it is unresolved, that one made it.
+// duplicate handles a refusal because the network already has the post. If an earlier
+// send of it is unresolved, that one published it.
 func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
 	if call.OperationID == uuid.Nil {
 		return r.outcomes.failed(ctx, j, call, e)
@@ -124,8 +124,8 @@ func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *n
 	if err != nil {
 		return TargetResult{}, err
 	}
-	// A post that another operation made, or that is older than our first send, is
-	// not ours.
+	// A post that another operation published, or that is older than our first send, is
+	// not this one.
 	if at := e.Existing.CreatedAt; known[e.Existing.RemoteID] || !at.IsZero() && at.Before(since.Add(-clockSkew)) {
 		return r.outcomes.failed(ctx, j, call, e)
 	}
@@ -136,16 +136,15 @@ func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *n
 	return r.found(ctx, j, call, *e.Existing, map[string]any{"evidence": evidence, "request_id": e.RequestID})
 }
 
-// search queries the network until the post is found or the last search is over.
-// A network that does not respond is queried for longer: its silence is no reason
-// to bother a person yet.
+// search queries the network until the post is found or the last search is over. A
+// network that does not respond is queried for longer before a person has to decide.
 func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *network.Error) (searchResult, error) {
 	ctx, release := r.holder.renewUntilReleased(ctx, j, call)
 	defer release()
 	t := r.timing
 	until := keyValidUntil(ctx, j, call)
 	hasKeys := !until.IsZero()
-	// A network that still knew the key would have named the post before it
+	// A network that still remembered the key would have returned the post before it
 	// checked the uploads.
 	if cause.Code == network.CodeMediaExpired {
 		until = time.Time{}
@@ -174,8 +173,8 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 	}
 }
 
-// keyValidUntil is how long the network knows a call by its key: sending the same
-// again before then publishes nothing twice. Zero when it has no keys.
+// keyValidUntil is the time until which the network identifies a call by its key:
+// sending the same again before then publishes nothing twice. Zero if it has no keys.
 func keyValidUntil(ctx context.Context, j *job, call post.Call) time.Time {
 	limits, err := j.adapter.Limits(ctx, j.account)
 	reply := call.Segment > 0 || j.post.ThreadParentID != nil
@@ -188,16 +187,16 @@ func keyValidUntil(ctx context.Context, j *job, call post.Call) time.Time {
 // searchResult is the result of one search.
 type searchResult struct {
 	network.Finding
-	isSettled bool // false: the network could not be queried, or another call may still explain what it lists
+	isSettled bool // false: the network could not be queried, or another call may explain the listed posts
 	isKeyed   bool // the network would know the same call by its key
 }
 
-// searchOnce searches the account's listing once. Other calls of ours on the same
-// account may be unresolved, too. They are read before and after the listing: if
-// they differ, a post may have changed hands meanwhile, and nothing is concluded.
-// If the network has keys, posts that look alike are told apart by sending again,
-// and never assigned by time: a network that names the post of a key must not
-// find it assigned to another call.
+// searchOnce searches the account's listing once. Other calls on the same account may
+// be unresolved, too. They are read before and after the listing: if they differ, a
+// post may have been assigned to another call meanwhile, and the search is
+// inconclusive. If the network has keys, similar posts are distinguished by sending
+// again, and never assigned by time: a post that the network returns for a key must not
+// be assigned to another call.
 func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, hasKeys bool) (searchResult, error) {
 	submission := j.restored(call)
 	call.ContentKey = matching.Key(submission)
@@ -220,7 +219,7 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 		return searchResult{}, err
 	}
 	unsettled := hasSending(before) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
-		// What looks like this post may belong to a call that has no response yet.
+		// A matching post may belong to a call that has no response yet.
 		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.KnownRemoteIDs, after.KnownRemoteIDs))
 	if unsettled {
 		found.Found, found.Conclusive = false, false
@@ -228,7 +227,7 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 	return searchResult{Finding: found, isSettled: !unsettled}, nil
 }
 
-// windowOf bounds the search for a call by what else is unresolved on its account.
+// windowOf limits the search for a call by the other unresolved calls on its account.
 func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 	from, fingerprint := call.SentAt, hex.EncodeToString(call.Fingerprint)
 	w := network.Window{Known: similar.KnownRemoteIDs, Pending: 1}
@@ -243,8 +242,8 @@ func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 		if other.SentAt.Before(call.SentAt) || other.SentAt.Equal(call.SentAt) && bytes.Compare(other.OperationID[:], call.OperationID[:]) < 0 {
 			w.Position++
 		}
-		// Two posts with the same text and different pictures look alike, and a
-		// person may yet decide on an earlier call.
+		// Two posts with the same text and different pictures look alike, and a person
+		// may still decide on an earlier call.
 		w.Unassignable = w.Unassignable || other.Fingerprint != fingerprint || other.State == post.CallManual
 	}
 	w.From = from.Add(-clockSkew)

@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Metrics counts what the publisher does.
+// Metrics records the publisher's activity.
 type Metrics interface {
 	// Outcome counts the outcome of an attempt: posted, failed, uncertain, retrying.
 	Outcome(ctx context.Context, network, outcome string)
@@ -27,7 +27,7 @@ type Metrics interface {
 type recorder struct {
 	store   OutcomeStore
 	live    LiveBus
-	metrics Metrics // nil: nothing is counted
+	metrics Metrics // nil: no metrics
 }
 
 // record records an outcome. A claim that was lost meanwhile makes the result
@@ -67,9 +67,9 @@ func (r *recorder) addEventOnce(ctx context.Context, j *job, event string, data 
 // minNoticeable is the shortest time that a person would notice.
 const minNoticeable = 50 * time.Millisecond
 
-// notifyClaimed notifies open streams of a claim. For a claim that was made ahead
-// for a burst they are notified together with its outcome, a moment later: the
-// notices of thousands of claims would delay the sends.
+// notifyClaimed notifies open streams of a claim. For a claim that was made ahead for a
+// burst they are notified together with its outcome, a moment later: the notifications
+// of thousands of claims would delay the sends.
 func (r *recorder) notifyClaimed(ctx context.Context, j *job) {
 	if time.Until(j.post.ScheduledTime) < minNoticeable {
 		r.live.Changed(ctx, j.post.ID)
@@ -108,8 +108,8 @@ type outcomes struct {
 	timing    Timing
 }
 
-// due is what lateness counts from: the post's time, or when a person asked for
-// a retry.
+// due is the time from which lateness counts: the post's time, or when a person
+// requested a retry.
 func (j *job) due() time.Time {
 	if again := j.post.RedrivenAt; again != nil && again.After(j.post.ScheduledTime) {
 		return *again
@@ -139,7 +139,7 @@ func (o *outcomes) dropIfLate(ctx context.Context, j *job, at time.Time) (*Targe
 	return &result, err
 }
 
-// retry releases the target and asks for another attempt.
+// retry releases the target and requests another attempt.
 func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
 	attempts := j.target.Attempts
 	if e.Class != network.Throttled && e.Code != codeUnreadable {
@@ -151,7 +151,8 @@ func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network
 	}
 	delay, again := o.timing.retryAfterError(e, attempts, j.run.attempt.of(j.run.in))
 	late := lateError(j, o.clock.Now().Add(delay))
-	// Without another send the key helps nobody: the post may exist unseen.
+	// Without another send the key is of no use: the post may exist without being
+	// listed.
 	if e.Code == codeNotShown && (attempts >= maxAttempts || late != nil) {
 		return o.uncertain(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: e.Code,
 			Message: "No call had a trustworthy response, and the network does not show the post yet."})
@@ -186,7 +187,7 @@ func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *netw
 	out := outcomeOf(j, call, e)
 	out.Status, out.Operation, out.Event, out.Attempts = post.TargetFailed, state, post.EventFailed, 1
 	if i := j.next(); i > 0 && i < len(j.segments) && j.segments[i].IsComment {
-		// The post is out, and is not failed for want of a comment.
+		// The post is published, and does not fail because of a comment.
 		last := j.published[i-1].PostedAt
 		out.Status, out.Event, out.PostedAt = post.TargetPosted, post.EventNoComment, &last
 		out.ErrorClass, out.ErrorCode, out.Error = "", "", ""
@@ -194,7 +195,7 @@ func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *netw
 	return o.record(ctx, j, out)
 }
 
-// uncertain leaves it to a person to decide whether the call made a post.
+// uncertain leaves it to a person to decide whether the call published the post.
 func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
 	out := outcomeOf(j, call, cause)
 	out.Status, out.Operation, out.Event, out.Attempts = post.TargetUncertain, post.CallManual, post.EventUncertain, 1

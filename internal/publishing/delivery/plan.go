@@ -24,8 +24,8 @@ type Planner struct {
 	bursts burstCounter
 }
 
-// PostView is what the workflow needs to know about a post: no content, so that
-// none enters the history.
+// PostView is the part of a post that the workflow needs: no content, so that none
+// enters the history.
 type PostView struct {
 	Status        post.Status
 	ScheduledTime time.Time // UTC

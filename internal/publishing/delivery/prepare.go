@@ -42,8 +42,8 @@ func (p *preparer) prepare(ctx context.Context, j *job) *network.Error {
 	return p.stager.prepareSegment(ctx, j)
 }
 
-// prepareAhead prepares what does not depend on the post's parent, which may not
-// be published yet.
+// prepareAhead prepares everything that does not depend on the post's parent, which may
+// not be published yet.
 func (p *preparer) prepareAhead(ctx context.Context, j *job) *network.Error {
 	problem := p.checkContent(ctx, j)
 	if problem == nil {
@@ -106,15 +106,15 @@ func (p *preparer) findParent(ctx context.Context, j *job) *network.Error {
 	}
 }
 
-// prepared is what a ledger row needs to make or find the same call again.
+// prepared is the data of a ledger row that is needed to repeat or find the same call.
 type prepared struct {
 	MediaIDs []string `json:"media_ids,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"`
 	Handle   string   `json:"handle,omitempty"`
 }
 
-// submission is the call for one segment. Its key is the same for all sends of
-// this content to this account, whichever attempt makes them.
+// submission is the call for one segment. Its key is the same for all sends of this
+// content to this account, in all attempts.
 func (j *job) submission(i int) network.Submission {
 	segment := j.segments[i]
 	s := network.Submission{Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle, Options: scheduling.SegmentOptions(j.options, i)}
@@ -134,15 +134,14 @@ func (j *job) submission(i int) network.Submission {
 	return s
 }
 
-// key derives from the content and not from the post's revision: a new time
-// changes nothing about what an earlier send may have made.
+// key is derived from the content and not from the post's revision: a new time does not
+// change what an earlier send may have published.
 func (j *job) key(i int, s network.Submission) string {
 	name := append([]byte(strconv.Itoa(i)+"/"), j.fingerprint(i, s)...)
 	return uuid.NewSHA1(j.target.ID, name).String()
 }
 
-// fingerprint identifies the content, so that the ledger can tell two contents
-// apart.
+// fingerprint identifies the content, so that the ledger can distinguish contents.
 func (j *job) fingerprint(i int, s network.Submission) []byte {
 	h := sha256.New()
 	raw, _ := json.Marshal([]any{norm.NFC.String(s.Text), s.ReplyTo, s.Language}) // strings always marshal
@@ -162,8 +161,8 @@ func preparedOf(s network.Submission) json.RawMessage {
 	return raw
 }
 
-// restored is the submission that call was made with. A call without a key is
-// only assumed, since a database was restored: it would have been made as now.
+// restored is the submission of a recorded call. A call without a key is only assumed,
+// after a database was restored: it would have been the same as now.
 func (j *job) restored(call post.Call) network.Submission {
 	s := j.submission(call.Segment)
 	if call.IdempotencyKey == "" {

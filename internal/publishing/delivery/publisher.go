@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Deps are what a Publisher works with.
+// Deps are the dependencies of a Publisher.
 type Deps struct {
 	Store    Store
 	Accounts Accounts
@@ -28,7 +28,7 @@ type Deps struct {
 	Waker    Waker      // nil: posts that wait for a limit are not woken early
 	Hosts    Hosts      // nil: every host may be called at any time
 	Media    Renderer   // nil: images are sent as they are
-	Metrics  Metrics    // nil: nothing is counted
+	Metrics  Metrics    // nil: no metrics
 	InFlight *InFlight  // the worker's; nil: one of its own
 }
 
@@ -48,7 +48,7 @@ type Publisher struct {
 	sender     *sender
 }
 
-// New makes a Publisher.
+// New returns a Publisher.
 func New(d Deps) *Publisher {
 	timing := d.Timing.orDefaults()
 	if d.Clock == nil {
@@ -77,13 +77,13 @@ func New(d Deps) *Publisher {
 // InFlight returns the attempts that run in this process.
 func (p *Publisher) InFlight() *InFlight { return p.inFlight }
 
-// TargetInput names one target of one post. Revision is what the workflow
+// TargetInput names one target of one post. Revision is the one that the workflow
 // decided on: another one makes the result Stale.
 type TargetInput struct {
 	PostID   uuid.UUID
 	TargetID uuid.UUID
 	Revision int64
-	// NotBefore is when the activity is to be dispatched; zero: at once.
+	// NotBefore is when the activity is to be dispatched; zero: immediately.
 	NotBefore time.Time `json:",omitzero"`
 }
 
@@ -91,8 +91,8 @@ type TargetInput struct {
 type TargetResult struct {
 	Status post.TargetStatus
 	Stale  bool // the post changed meanwhile: read it and decide again
-	// Recorded says that this attempt wrote the status into the post's row, so
-	// that a workflow which wanted nothing else need not read it again.
+	// Recorded means that this attempt wrote the status into the post's row, so that a
+	// workflow that waits for nothing else need not read it again.
 	Recorded bool `json:",omitempty"`
 }
 
@@ -152,8 +152,8 @@ func (p *Publisher) publishOnce(ctx context.Context, beats *heartbeater, run *ru
 	beats.quietAround(at)
 	leave := p.inFlight.armed.add(at)
 	defer leave()
-	// A burst gets its rate-limit tokens while it is being armed: all at once,
-	// they would take the CPU from the posts that are dispatched last.
+	// A burst acquires its rate-limit tokens while it is being armed: all at once, they
+	// would take CPU time from the posts that are dispatched last.
 	defer p.admission.release(ctx, job)
 	if p.inFlight.armed.count(at) >= dispatchRate {
 		if err := p.admission.acquireToken(ctx, job, at); err != nil {
@@ -181,8 +181,8 @@ func (p *Publisher) publishOnce(ctx context.Context, beats *heartbeater, run *ru
 	return sent, err
 }
 
-// prepareAdmitted prepares unless the network's host is known to be down. held
-// is the error that asks for a later attempt.
+// prepareAdmitted prepares unless the network's host is known to be down. held is the
+// error that requests a later attempt.
 func (p *Publisher) prepareAdmitted(ctx context.Context, j *job) (problem *network.Error, held error) {
 	slot, held := p.admission.acquireSlot(ctx, j, time.Now(), false)
 	if held != nil {
@@ -203,7 +203,7 @@ func (p *Publisher) notPrepared(ctx context.Context, j *job, problem *network.Er
 	t, n := p.timing, j.run.attempt.of(j.run.in)
 	switch {
 	case problem.Code == codeParentWaiting:
-		// Nothing happened that belongs into a log or a timeline.
+		// Nothing happened that belongs in a log or a timeline.
 		return TargetResult{}, waitFor("The post that this one replies to is not published yet.", doubling(t.Parent, n, t.MaxWait))
 	case isInternalFailure(problem):
 		p.log.ErrorContext(ctx, "post delayed by an internal failure", "post_id", j.post.ID, "code", problem.Code, "error", problem.Err)
@@ -221,7 +221,7 @@ func (p *Publisher) waitUntilLead(ctx context.Context, at time.Time, lead func(b
 	return sleepUntil(ctx, p.clock, at.Add(-lead(p.inFlight.armed.count(at))))
 }
 
-// resolveOpenCall resolves a call whose response nobody recorded.
+// resolveOpenCall resolves a call without a recorded response.
 func (p *Publisher) resolveOpenCall(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
 	lease := p.timing.Lease
 	fence, ok, err := p.claims.TakeOver(ctx, call, j.target.Fence, lease)
@@ -236,10 +236,9 @@ func (p *Publisher) resolveOpenCall(ctx context.Context, j *job, call post.Call)
 		Message: "The publisher stopped between sending and recording the response."})
 }
 
-// Prepare does for one target, ahead of its time, what can be done without
-// publishing anything. A problem that only a person can fix goes into the
-// timeline while there is time to fix it; everything is checked again when the
-// post is published.
+// Prepare does everything for one target ahead of its time that does not publish. A
+// problem that only a person can fix is recorded in the timeline while there is time to
+// fix it; everything is checked again when the post is published.
 func (p *Publisher) Prepare(ctx context.Context, attempt Attempt, in TargetInput) error {
 	beats := startHeartbeats(ctx, attempt, p.timing.Heartbeat)
 	defer beats.stop()

@@ -64,7 +64,7 @@ func TestReconciler_AbsentPostIsSentOnceMore(t *testing.T) {
 				t.Errorf("got %d attempts and pauses %v, want 2 in one process", got.Attempts, v.pauses)
 			}
 			if said := v.store.lastEvent(post.EventRetrying); said["code"] != "absent" {
-				t.Errorf("the timeline says %v", said)
+				t.Errorf("the timeline has %v", said)
 			}
 			if got := v.store.lastEvent(post.EventReconciled); got["found"] != false {
 				t.Errorf("the timeline has %v, want that it was not found", got)
@@ -145,7 +145,7 @@ func TestReconciler_KeyedPostIsSentAgain(t *testing.T) {
 					want = "not_shown"
 				}
 				if said := v.store.lastEvent(post.EventRetrying); said["code"] != want {
-					t.Errorf("the timeline says %v, want %s", said, want)
+					t.Errorf("the timeline has %v, want %s", said, want)
 				}
 			})
 		})

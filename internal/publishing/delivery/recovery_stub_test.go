@@ -63,7 +63,7 @@ func (s *reconcileStub) RedriveReconnected(_ context.Context, id uuid.UUID) (pos
 }
 
 func (s *reconcileStub) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) {
-	return s.late, s.fail("NoteLate")
+	return s.late, s.fail("MarkLatePosts")
 }
 
 func (s *reconcileStub) DeleteExpiredIdempotencyKeys(context.Context) error {
@@ -151,7 +151,7 @@ func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 
 // A run with failures returns an error, so that it is retried and alerted.
 func TestReconcilePosts_ReportsFailures(t *testing.T) {
-	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged", "NoteLate", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
+	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged", "MarkLatePosts", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
 		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{unattended(1, false)}}
 		if result, err := s.run(t); err == nil {
 			t.Errorf("%s fails: got %+v, want an error", call, result)

@@ -32,9 +32,9 @@ type sender struct {
 // prefetchedEpoch is the last epoch of a segment, read before its time.
 type prefetchedEpoch struct{ segment, epoch int }
 
-// prefetchEpoch reads what the next claim needs, so that a burst reads nothing
-// when it is due. If another attempt sends meanwhile, the claim fails or its
-// fence shows it.
+// prefetchEpoch reads the data for the next claim, so that a burst reads nothing when
+// it is due. If another attempt sends meanwhile, the claim fails or its fencing number
+// shows it.
 func (s *sender) prefetchEpoch(ctx context.Context, j *job) error {
 	epoch, err := s.claims.LastEpoch(ctx, j.target.ID, j.next(), j.post.Revision)
 	j.epoch = &prefetchedEpoch{j.next(), epoch}
@@ -49,7 +49,7 @@ func (s *sender) lastEpoch(ctx context.Context, j *job, segment int) (int, error
 	return s.claims.LastEpoch(ctx, j.target.ID, segment, j.post.Revision)
 }
 
-// sendAll publishes what is not published yet, segment after segment.
+// sendAll publishes the remaining segments, one after the other.
 func (s *sender) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 	if j.next() >= len(j.segments) {
 		return s.outcomes.nothingLeft(ctx, j)
@@ -71,8 +71,8 @@ func (s *sender) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 	}
 }
 
-// untilDelayed asks for a later attempt if the next segment is to follow some time
-// after the one before. The wait is Temporal's: no worker is busy meanwhile.
+// untilDelayed requests a later attempt if the next segment follows some time after the
+// previous one. Temporal waits: no worker is busy meanwhile.
 func (s *sender) untilDelayed(j *job) error {
 	i := j.next()
 	if i == 0 || i >= len(j.segments) || j.segments[i].AfterMinutes == 0 {
@@ -118,8 +118,8 @@ func (s *sender) send(ctx context.Context, j *job) (TargetResult, error) {
 	if err := sleepUntil(context.WithoutCancel(ctx), s.clock, j.post.ScheduledTime); err != nil {
 		return TargetResult{}, err
 	}
-	// A worker that was frozen may have lost the claim that it just got; whoever
-	// has it now searches for a post that must not appear afterwards.
+	// A worker that was frozen may have lost the claim that it just got; the new holder
+	// searches for a post that must not appear afterwards.
 	if time.Since(before) > lease/2 {
 		if ok, err := s.claims.RenewClaim(ctx, j.target.ID, call.Fence, lease); err != nil || !ok {
 			return TargetResult{Stale: true}, err
@@ -166,8 +166,8 @@ type claimHolder struct {
 	lease time.Duration
 }
 
-// renewUntilReleased renews a claim until release is called. Losing it ends the context:
-// whoever has it now searches for the post before sending again.
+// renewUntilReleased renews a claim until release is called. Losing it ends the
+// context: the new holder searches for the post before sending again.
 func (h *claimHolder) renewUntilReleased(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -187,8 +187,8 @@ func (h *claimHolder) renewUntilReleased(ctx context.Context, j *job, call post.
 	return ctx, cancel
 }
 
-// settle records an error and decides what follows. call has no operation when
-// nothing was sent.
+// settle records an error and decides what follows. call has no operation if nothing
+// was sent.
 func (s *sender) settle(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
 	s.log.WarnContext(ctx, "publishing failed", "post_id", j.post.ID, "target_id", j.target.ID, "network", j.target.Network,
 		"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID, "error", e)
@@ -213,9 +213,9 @@ func (s *sender) settle(ctx context.Context, j *job, call post.Call, e *network.
 	}
 }
 
-// mediaExpired follows a send that was rejected because the network has dropped
-// the uploads. If it is not certain that all earlier sends failed, one of them may
-// have made a post that uses them: it is reconciled.
+// mediaExpired handles a send that was rejected because the network has dropped the
+// uploads. If it is not certain that all earlier sends failed, one of them may have
+// published a post with them: it is reconciled.
 func (s *sender) mediaExpired(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
 	since, unresolved, err := s.ledger.UnresolvedSince(ctx, j.target.ID, call.Segment, call.OperationID)
 	if err != nil {

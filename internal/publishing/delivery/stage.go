@@ -42,10 +42,9 @@ func (s *stager) planned(j *job, files []media.Item) []media.Item {
 	return scheduling.ConvertedItems(files, j.limits)
 }
 
-// render converts the files that are not published yet to what the network
-// accepts. The content is identified by the files that people attached
-// (job.fingerprint), so that other limits at a later attempt make no second post
-// of it.
+// render converts the unpublished files to what the network accepts. The content is
+// identified by the original files (job.fingerprint), so that other limits at a later
+// attempt do not create a second post.
 func (s *stager) render(ctx context.Context, j *job) *network.Error {
 	if s.renderer == nil {
 		return nil
@@ -89,8 +88,8 @@ func (s *segment) toSend() []media.Item {
 	return s.rendered
 }
 
-// stage uploads the attachments of what is not published yet, once per account
-// for as long as the post's media stay the same and the network stores them.
+// stage uploads the attachments of the unpublished segments, once per account as long
+// as the post's media stay the same and the network stores them.
 func (s *stager) stage(ctx context.Context, j *job) *network.Error {
 	for i := j.next(); i < len(j.segments); i++ {
 		segment := &j.segments[i]
@@ -106,8 +105,8 @@ func (s *stager) stage(ctx context.Context, j *job) *network.Error {
 				if one, err = s.stageFile(ctx, j, i, segment.toSend()[n]); err != nil {
 					return notPublished(network.AsError(err))
 				}
-				// After each, so that a failure of a later one repeats none: networks
-				// allow few uploads.
+				// After each one, so that a later failure repeats none of them:
+				// networks allow few uploads.
 				j.storedHandles()[name] = one
 				if problem := s.saveHandles(ctx, j); problem != nil {
 					return problem
@@ -119,7 +118,7 @@ func (s *stager) stage(ctx context.Context, j *job) *network.Error {
 	return nil
 }
 
-// uploadName tells an upload from others, also of the same file with another
+// uploadName distinguishes an upload from others, also of the same file with another
 // description, which is uploaded with it.
 func uploadName(segment int, file media.Item) string {
 	description := sha256.Sum256([]byte(file.AltText))
@@ -165,9 +164,9 @@ func interruptedUpload(err error) *network.Error {
 	return &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
 }
 
-// prepareSegment has the network prepare the next segment, if it is a Preparer and
-// everything that the call needs is known. The result is saved, so that every
-// attempt shares it: while one send of it is unresolved, there is no second.
+// prepareSegment lets the network prepare the next segment, if it is a Preparer and
+// everything that the call needs is known. The result is saved, so that every attempt
+// shares it: while one send of it is unresolved, there is no second.
 func (s *stager) prepareSegment(ctx context.Context, j *job) *network.Error {
 	preparer, ok := j.adapter.(network.Preparer)
 	i := j.next()
@@ -239,11 +238,11 @@ func (j *job) storedHandles() map[string]network.Staged {
 }
 
 // stored returns what an earlier attempt staged or prepared for a segment; false:
-// there is nothing that is valid for as long as it is needed.
+// nothing is valid for long enough.
 //
-// While a send of it is unresolved, nothing replaces it, however soon it expires:
-// the network may still act on that send, and only as long as the next one names
-// the same upload, container or key does it know that they are one post.
+// While a send of it is unresolved, nothing replaces it, however soon it expires: the
+// network may still act on that send, and it detects the duplicate only if the next one
+// names the same upload, container or key.
 func (s *stager) stored(ctx context.Context, j *job, segment int, name string) (network.Staged, bool, *network.Error) {
 	one, ok := j.storedHandles()[name]
 	if !ok || !isExpiring(one, j.post.ScheduledTime) {
@@ -259,8 +258,8 @@ func (s *stager) stored(ctx context.Context, j *job, segment int, name string) (
 	return one, true, nil
 }
 
-// isExpiring reports whether a handle is no longer valid, or not for long enough
-// to wait for the post's time with it.
+// isExpiring reports whether a handle is no longer valid, or not long enough for the
+// post's time.
 func isExpiring(s network.Staged, due time.Time) bool {
 	needed := max(time.Until(due), 0) + time.Minute
 	return !s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < needed

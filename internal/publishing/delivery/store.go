@@ -22,7 +22,7 @@ type Store interface {
 	StagingStore
 }
 
-// PostStore reads posts and what they refer to.
+// PostStore reads posts and the objects they refer to.
 type PostStore interface {
 	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
 	Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error)
@@ -39,7 +39,7 @@ type ClaimStore interface {
 	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 }
 
-// LedgerStore reads and marks the calls that were made.
+// LedgerStore reads and marks recorded calls.
 type LedgerStore interface {
 	CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
@@ -55,7 +55,7 @@ type OutcomeStore interface {
 	AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (added bool, err error)
 }
 
-// StagingStore saves what was uploaded and prepared at a network.
+// StagingStore saves uploads and prepared objects at a network.
 type StagingStore interface {
 	SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error
 }

@@ -15,14 +15,13 @@ type Timing struct {
 	Heartbeat time.Duration // minimum interval of heartbeats, see startHeartbeats; 2 s
 	Backoff   time.Duration // after the first attempt, doubled after each; 1 s
 	Parent    time.Duration // before a reply checks again for the post it replies to, doubled up to MaxWait; 2 s
-	MaxWait   time.Duration // the longest wait that no network asked for; 30 s
+	MaxWait   time.Duration // the maximum wait that no network requested; 30 s
 	// Looks are the waits before each search for a lost post, because listings
 	// lag behind; docs/explanation/delivery-guarantees.md promises 1 s, 5 s, 15 s, 60 s.
 	Looks []time.Duration
-	// Settled is how long after a send a network that knows idempotency keys is
-	// sent the same again, when the post is not found: long enough for it to have
-	// finished, or dropped, the first call, because it may note the key only then;
-	// 20 s.
+	// Settled is how long after a send a network with idempotency keys gets the same
+	// request again, if the post is not found: long enough for it to have finished or
+	// dropped the first call, because it may store the key only then; 20 s.
 	Settled time.Duration
 	// Unanswered is how long after a send a network that cannot be queried about
 	// it is queried again, before a person has to decide; 15 min.
@@ -121,11 +120,11 @@ func (a Attempt) of(in TargetInput) int {
 // dueTolerance is how close to its dispatch an attempt stays with its worker.
 const dueTolerance = time.Second
 
-// notDue defers a target until it is to be dispatched: an error whose retry comes
-// at that time. It is a durable timer that wakes the activity and not the
-// workflow: at its time a post is dispatched to any free worker, in one step of
-// Temporal's instead of three, and waits neither for the worker that has the
-// workflow in its cache nor for a replay of its history.
+// notDue defers a target until it is to be dispatched: an error whose retry is at that
+// time. It is a durable timer that wakes the activity and not the workflow: at its time
+// a post is dispatched to any free worker, in one step of Temporal's instead of three,
+// and waits neither for the worker that has the workflow in its cache nor for a replay
+// of its history.
 func notDue(clock Clock, in TargetInput) error {
 	left := in.NotBefore.Sub(clock.Now())
 	if in.NotBefore.IsZero() || left < dueTolerance {
@@ -134,9 +133,9 @@ func notDue(clock Clock, in TargetInput) error {
 	return &NotDueError{NotBefore: in.NotBefore, Delay: left}
 }
 
-// isDeferrable reports whether a post's activity may be dispatched at once and
-// wait at Temporal, see notDue. That costs a step for each target and saves two
-// for the post, so it is for posts with a single one.
+// isDeferrable reports whether a post's activity may be dispatched immediately and wait
+// at Temporal, see notDue. That costs a step for each target and saves two for the
+// post, so it is used for posts with a single one.
 func isDeferrable(v PostView) bool {
 	open := 0
 	for _, t := range v.Targets {
@@ -147,10 +146,10 @@ func isDeferrable(v PostView) bool {
 	return open == 1
 }
 
-// inProcessRetry ends a publishing attempt that continues in the same process:
-// the next step is near, and a retry by Temporal costs one step to end the
-// attempt and one to dispatch it again. After a crash in the second of a burst,
-// those steps would take longer than all the waiting.
+// inProcessRetry ends a publishing attempt that continues in the same process: the next
+// step is near, and a retry by Temporal costs one step to end the attempt and one to
+// dispatch it again. After a crash in the second of a burst, those steps would take
+// longer than all the waiting.
 type inProcessRetry struct {
 	delay time.Duration
 	error // returned to the caller if the attempt cannot continue

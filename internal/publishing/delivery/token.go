@@ -57,8 +57,8 @@ func notRenewed(r account.Renewal) *network.Error {
 		Message: "The account must be reconnected: " + r.LastError.Message}
 }
 
-// renewalWaits uses up no attempt: a network whose login does not respond is no
-// reason to fail a post.
+// renewalWaits uses up no attempt: a network whose login does not respond is no reason
+// to fail a post.
 func renewalWaits(r account.Renewal) *network.Error {
 	return &network.Error{Class: network.Throttled, Code: codeRenewalWaits, Scope: network.ScopeAccount, RetryAt: r.RetryAt,
 		Message: "The account's token has to be renewed first, and the network cannot do that right now."}

@@ -47,8 +47,8 @@ const (
 	lifetime     = 15 * time.Minute
 )
 
-// Fetcher fetches cards and keeps them for a while. Web must check the address
-// of every connection, see internal/infra/ssrf.
+// Fetcher fetches and caches cards. Web must check the address of every connection, see
+// internal/infra/ssrf.
 type Fetcher struct {
 	Web *http.Client
 
@@ -74,7 +74,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Card, error) {
 	if card, ok := f.stored(key); ok {
 		return card, nil
 	}
-	// Whoever asked first may leave; the others still wait for the answer.
+	// The first caller may cancel; the others still wait for the result.
 	result := f.flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
@@ -202,8 +202,8 @@ func readMeta(r io.Reader) map[string]string {
 	}
 }
 
-// thumbnail makes a small JPEG of an image. It is drawn again, so that nothing but
-// pixels reaches a browser.
+// thumbnail creates a small JPEG of an image. It is re-encoded, so that only pixels
+// reach a browser.
 func thumbnail(raw []byte) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {

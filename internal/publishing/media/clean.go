@@ -15,7 +15,8 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// CreditStore tells whether a workspace keeps IPTC credit and copyright in its images.
+// CreditStore reports whether a workspace keeps IPTC credit and copyright in its
+// images.
 type CreditStore interface {
 	PreservesMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error)
 }
@@ -70,7 +71,7 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 		return c, nil
 	}
 	body := plan.NewReader(arrived.file)
-	// Nobody but readers would notice that cleaning damaged the file.
+	// Only readers would notice that cleaning damaged the file.
 	after, err := Inspect(body, plan.Size())
 	if err != nil || after.Kind != c.Kind || after.Frames != c.Frames {
 		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, then upload it.")

@@ -40,7 +40,7 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 			}
 		}
 	}()
-	if item, err = s.Store.MediaItem(ctx, who.WorkspaceID, id); err != nil { // not made by a request that broke off
+	if item, err = s.Store.MediaItem(ctx, who.WorkspaceID, id); err != nil { // not created by an interrupted request
 		if err := s.completeParts(ctx, u); err != nil {
 			return Item{}, err
 		}
@@ -58,8 +58,8 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 	return item, nil
 }
 
-// completedUpload returns the file that an upload has become, or an error with the
-// reason why there is none.
+// completedUpload returns the file of a completed upload, or an error with the reason
+// why there is none.
 func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	switch {

@@ -94,7 +94,7 @@ func TestUpload_RejectsUnsupportedFiles(t *testing.T) {
 		}
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestUpload_SameBytesHaveTheSameKey(t *testing.T) {
 		got, err := io.ReadAll(r)
 		n.Must(errors.Join(err, r.Close()))
 		if !bytes.Equal(got, body) {
-			t.Error("other bytes came back")
+			t.Error("the stored bytes differ")
 		}
 	}
 	stored, err := n.Store.MediaItem(t.Context(), n.Workspace.ID, second.ID)
@@ -192,6 +192,6 @@ func TestUpload_ReportsAnUnavailableObjectStore(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 }

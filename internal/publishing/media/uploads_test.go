@@ -94,7 +94,7 @@ func TestDirectUpload_SingleRequest(t *testing.T) {
 	require.Equal(t, hexSum(content), hex.EncodeToString(item.SHA256))
 	require.Equal(t, "media/"+hexSum(content)[:2]+"/"+hexSum(content), item.ObjectKey)
 	if !bytes.Equal(read(t, n, item), content) {
-		t.Error("other bytes came back")
+		t.Error("the stored bytes differ")
 	}
 	again, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	if err != nil || again.ID != item.ID || n.Count("select count(*) from media") != 1 {
@@ -178,7 +178,7 @@ func TestDirectUpload_VerifiesContent(t *testing.T) {
 		}
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 	for name, r := range map[string]media.UploadRequest{
 		"bytes":     {FileName: "a.png"},
@@ -246,7 +246,7 @@ func TestDirectUpload_CompletesOnce(t *testing.T) {
 	}
 	all.Wait()
 	if rows := n.Count("select count(*) from media"); rows != 1 {
-		t.Errorf("%d files are noted", rows)
+		t.Errorf("%d files are stored", rows)
 	}
 	// A completion that was interrupted before it was recorded is resumed.
 	n.Exec("update media_uploads set media_id = null")

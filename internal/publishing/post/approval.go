@@ -10,8 +10,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// ApprovalState says whether somebody has to approve a post, or has decided on
-// it.
+// ApprovalState is the state of a post's approval.
 type ApprovalState string
 
 // The states of approval. A post that is pending or rejected is a draft.
@@ -22,7 +21,7 @@ const (
 	ApprovalRejected ApprovalState = "rejected"
 )
 
-// Approval is how a post stands with those who approve.
+// Approval is a post's approval with its decision.
 type Approval struct {
 	State       ApprovalState // empty as NotAsked
 	SubmittedBy *uuid.UUID    // nil: by its series or an operator
@@ -32,18 +31,18 @@ type Approval struct {
 	Note        string // why it is rejected, or cannot be approved any more
 }
 
-// IsPendingApproval says that the post is not on the schedule until somebody approves it.
+// IsPendingApproval reports whether the post is unscheduled until it is approved.
 func (p Post) IsPendingApproval() bool {
 	return p.Status == Draft && p.Approval.State == ApprovalPending
 }
 
-// NotPending refuses a decision that nobody has asked for.
+// NotPending refuses a decision on a post that is not pending approval.
 func NotPending(p Post) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_pending",
 		Message: fmt.Sprintf("The post is not pending approval: it is %s.", approvalStatus(p))}
 }
 
-// AlreadyPending refuses to submit what waits already.
+// AlreadyPending refuses to submit a post that is already pending.
 func AlreadyPending() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post is already pending approval."}
 }

@@ -18,7 +18,7 @@ func (c Change) ChangedFrom(p Post) Change {
 	c.LateLimit = ifChanged(c.LateLimit, p.LateLimit)
 	c.LinkBase = ifChanged(c.LinkBase, p.LinkBase)
 	c.QueueGroupID = ifChanged(c.QueueGroupID, p.queueGroup())
-	// The database keeps microseconds.
+	// The database stores microseconds.
 	if c.ScheduledTime != nil && c.ScheduledTime.Truncate(time.Microsecond).Equal(p.ScheduledTime) {
 		c.ScheduledTime = nil
 	}
@@ -56,7 +56,7 @@ func equalThreads(a, b []Segment) bool {
 	})
 }
 
-// equalOverrides treats an override that changes nothing as no override.
+// equalOverrides treats an override without changes as no override.
 func equalOverrides(a, b *Override) bool {
 	x, y := a.normalized(), b.normalized()
 	if (x.Options == nil) != (y.Options == nil) || x.Options != nil && !x.Options.Equal(*y.Options) {
@@ -66,7 +66,7 @@ func equalOverrides(a, b *Override) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// normalized returns o with one form for each state, so that two can be compared.
+// normalized returns o with one form for each state, so that overrides can be compared.
 func (o *Override) normalized() Override {
 	if o == nil {
 		return Override{}

@@ -48,7 +48,7 @@ func NotDeadLetter() *apperr.Error {
 		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: confirm the post or resend it."}
 }
 
-// NotUncertain refuses a decision about what is not in doubt.
+// NotUncertain refuses a decision about a target that is not uncertain.
 func NotUncertain() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "This account is not uncertain, so there is nothing to decide."}
 }

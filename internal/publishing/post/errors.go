@@ -7,7 +7,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// TooLate refuses a change that came after the point of no return.
+// TooLate refuses a change after the point of no return.
 func TooLate(p Post) *apperr.Error {
 	reason := map[Status]string{
 		Draft:        "it is a draft", // again, or only now: see NotDraft
@@ -25,8 +25,8 @@ func TooLate(p Post) *apperr.Error {
 		Message: fmt.Sprintf("The post can no longer be changed: %s.", reason)}
 }
 
-// uncertainHandles names the accounts that a post needs a decision about; none
-// while it still goes out on others.
+// uncertainHandles names the accounts with an uncertain target; none while the post is
+// still being published on others.
 func (p Post) uncertainHandles() []string {
 	var handles []string
 	for _, t := range p.Targets {
@@ -40,7 +40,7 @@ func (p Post) uncertainHandles() []string {
 	return handles
 }
 
-// NotDraft refuses to schedule what is no draft.
+// NotDraft refuses to schedule a post that is not a draft.
 func NotDraft(status Status) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_draft",
 		Message: fmt.Sprintf("Only a draft can be scheduled, and this post is %s. To change its time, edit it.", strings.ReplaceAll(string(status), "_", " "))}

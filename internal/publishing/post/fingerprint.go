@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fingerprint tells whether two posts begin with the same words on an account,
-// whatever their case, their white space and the way their accents are encoded.
-// Nil: there are no words.
+// Fingerprint is equal for posts whose first text on an account has the same words,
+// regardless of case, white space and the encoding of accents. nil: there are no words.
 func (p Post) Fingerprint(t Target) []byte {
 	text := p.originalSegments(t)[0].Content // short links differ from post to post
 	text = strings.Join(strings.Fields(norm.NFC.String(cases.Fold().String(text))), " ")

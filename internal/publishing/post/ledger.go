@@ -18,8 +18,7 @@ const (
 	CallManual           = "manual" // a person must decide
 )
 
-// Call is a ledger row: one call that cannot be undone, made or about to
-// be made.
+// Call is a ledger row: one call that cannot be undone, made or about to be made.
 type Call struct {
 	OperationID    uuid.UUID
 	PostID         uuid.UUID
@@ -29,24 +28,24 @@ type Call struct {
 	Epoch          int // counts the sends of one operation
 	Fence          int64
 	IdempotencyKey string
-	Fingerprint    []byte // SHA-256 of what is sent
+	Fingerprint    []byte // SHA-256 of the sent content
 	ContentKey     []byte // SHA-256 of what a listing shows of it (matching.Key)
 	Prepared       json.RawMessage
 	SentAt         time.Time // by the database's clock
 	ClaimedUntil   time.Time // by the database's clock
-	Due            time.Time // when it will leave, by the host's clock, if not at once: claims may be gathered until shortly before
+	Due            time.Time // when it will be sent, by the host's clock, unless immediately: claims may be batched until shortly before
 }
 
-// SimilarCalls is what a search for a lost post has to know of its account.
+// SimilarCalls describes the account for a search for a lost post.
 type SimilarCalls struct {
 	KnownRemoteIDs map[string]bool // remote ids that belong to other calls already
 	// Calls are those with the same content key whose outcome is unknown, oldest
 	// first.
 	Calls    []SimilarCall
-	InFlight int // other calls on the account that have no answer yet, or lost it a moment ago
+	InFlight int // other calls on the account without a response, or whose response was lost a moment ago
 }
 
-// SimilarCall is a call whose post a listing cannot tell from another's.
+// SimilarCall is a call whose post a listing cannot distinguish from another's.
 type SimilarCall struct {
 	OperationID uuid.UUID `json:"id"`
 	Fingerprint string    `json:"fingerprint"` // hexadecimal
@@ -54,7 +53,7 @@ type SimilarCall struct {
 	SentAt      time.Time `json:"sent_at"`
 }
 
-// IsUnchanged says whether a later reading shows the same call in the same state.
+// IsUnchanged reports whether a later reading shows the same call in the same state.
 func (c SimilarCall) IsUnchanged(later SimilarCall) bool {
 	return c.OperationID == later.OperationID && c.State == later.State
 }
@@ -78,7 +77,7 @@ type Outcome struct {
 	Error       string
 	SentAt      *time.Time // when the call left; nil: as the claim planned it
 	PostedAt    *time.Time
-	WaitsUntil  *time.Time // when the next segment is due; nil: at once
+	WaitsUntil  *time.Time // when the next segment is due; nil: immediately
 	Event       string
 	EventData   map[string]any
 }

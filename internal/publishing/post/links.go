@@ -14,15 +14,15 @@ import (
 type Link struct {
 	Code  string
 	URL   string // where it leads
-	Short string // what stands in the text
+	Short string // the URL in the text
 }
 
-// urlPattern finds what networks make links of. Addresses without a scheme are
-// left alone: not every network takes them for links.
+// urlPattern matches what networks turn into links. Addresses without a scheme are
+// ignored: not every network turns them into links.
 var urlPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"'` + "`" + `]+`)
 
-// Segments is what goes to one target, in order, with short links in the place
-// of addresses if the post's links are tracked.
+// Segments returns the segments for one target, in order, with short links instead of
+// URLs if the post's links are tracked.
 func (p Post) Segments(t Target) []Segment {
 	segments := p.originalSegments(t)
 	if p.LinkBase == "" {
@@ -63,9 +63,9 @@ func (p Post) Links(t Target) (links []Link) {
 	return links
 }
 
-// link gives the short link for an address. Its code follows from the ids of
-// post and account, which nobody outside the workspace knows both of, so every
-// attempt at sending, on every host, makes the same one.
+// link returns the short link for a URL. Its code is derived from the ids of post and
+// account, which are not both known outside of the workspace, so every attempt on every
+// host creates the same one.
 func (p Post) link(account uuid.UUID, address string) (Link, bool) {
 	if strings.HasPrefix(address, p.LinkBase) || !linkcode.IsValidTarget(address) {
 		return Link{}, false
@@ -78,7 +78,7 @@ func (p Post) link(account uuid.UUID, address string) (Link, bool) {
 	return Link{Code: code, URL: address, Short: p.LinkBase + code}, true
 }
 
-// replaceURLs puts with's answer in the place of each web address.
+// replaceURLs replaces each URL with the result of with.
 func replaceURLs(text string, with func(address string) string) string {
 	var b strings.Builder
 	rest := 0
@@ -92,9 +92,8 @@ func replaceURLs(text string, with func(address string) string) string {
 	return b.String()
 }
 
-// trimPunctuation leaves off what ends a sentence, and brackets that were opened
-// before the address. It looks at each byte twice at most: texts may be made to
-// take long.
+// trimPunctuation removes trailing punctuation, and brackets that were opened before
+// the URL. It reads each byte at most twice: texts may be crafted to be slow.
 func trimPunctuation(address string) string {
 	var open [3]int // how many more of each bracket are opened than closed
 	for i := range len(address) {

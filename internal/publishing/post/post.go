@@ -1,5 +1,5 @@
-// Package post holds what a scheduled post is: its fields, its states, the
-// times it may name, and the errors that reach the person who asked.
+// Package post defines a scheduled post: its fields, its states, its times, and the
+// errors that users see.
 package post
 
 import (
@@ -28,7 +28,7 @@ func Statuses() []Status {
 	return []Status{Draft, Scheduled, Publishing, Posted, PartlyPosted, Failed, Canceled}
 }
 
-// IsFinal says that nothing happens to the post any more by itself.
+// IsFinal reports whether the post changes no more without a request.
 func (s Status) IsFinal() bool {
 	switch s {
 	case Posted, PartlyPosted, Failed, Canceled:
@@ -40,8 +40,8 @@ func (s Status) IsFinal() bool {
 // TargetStatus is the state of a post on one account.
 type TargetStatus string
 
-// The states of a target. TargetUncertain waits for a person: the network
-// gave no trustworthy answer and the post could not be found.
+// The states of a target. TargetUncertain needs a decision: the network gave no
+// reliable response and the post could not be found.
 const (
 	TargetScheduled  TargetStatus = "scheduled"
 	TargetPublishing TargetStatus = "publishing"
@@ -51,13 +51,13 @@ const (
 	TargetCanceled   TargetStatus = "canceled"
 )
 
-// Dead says that the target waits for a person: it is a dead letter.
+// Dead reports whether the target is a dead letter, which needs a decision.
 func (s TargetStatus) Dead() bool { return s == TargetFailed || s == TargetUncertain }
 
-// IsOpen says that the publisher still has something to do for the target.
+// IsOpen reports whether the publisher still has something to do for the target.
 func (s TargetStatus) IsOpen() bool { return s == TargetScheduled || s == TargetPublishing }
 
-// Post is one scheduled post as it stands in the database.
+// Post is a scheduled post as stored in the database.
 type Post struct {
 	ID             uuid.UUID
 	WorkspaceID    uuid.UUID
@@ -74,14 +74,14 @@ type Post struct {
 	ThreadParentID *uuid.UUID
 	Language       string
 	Thread         []Segment     // what follows the first segment
-	Options        Options       // what is asked of networks besides; an override's replace them
+	Options        Options       // options for the networks; an override's replace them
 	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
 	LinkBase       string        // addresses in the text are sent as short links that begin so; "": as they are
 	Series         *Occurrence   // nil: of no series
 	QueueGroupID   *uuid.UUID    // the account group whose queue it has a slot of
 	LabelIDs       []uuid.UUID   // labels and at most one campaign
 	Approval       Approval
-	RedrivenAt     *time.Time // when a person last asked for another round
+	RedrivenAt     *time.Time // when a person last requested a retry
 	Version        int64      // every change; the API's ETag
 	Revision       int64      // every change of what or when
 	PostedAt       *time.Time
@@ -111,7 +111,7 @@ type Target struct {
 	ErrorCode    string
 	ErrorMessage string
 	SentAt       *time.Time // when the final call left, by the database's clock
-	PostedAt     *time.Time // when its answer was in
+	PostedAt     *time.Time // when its response arrived
 	UpdatedAt    time.Time
 	Published    []PublishedSegment // of a thread: the segments that are out
 }
@@ -149,7 +149,7 @@ type WorkspaceEvent struct {
 	Cursor    EventCursor
 	PostID    *uuid.UUID
 	TargetID  *uuid.UUID
-	AccountID *uuid.UUID // nil also where TargetID tells the account
+	AccountID *uuid.UUID // nil also if TargetID identifies the account
 	Type      string
 	Actor     string
 	Data      json.RawMessage
@@ -176,7 +176,7 @@ const (
 	EventUncertain  = "uncertain"
 	EventPosted     = "posted"
 	EventFailed     = "failed"
-	EventRefused    = "refused"   // a signal that came too late or asked for nonsense
+	EventRefused    = "refused"   // a signal that was too late or invalid
 	EventStatus     = "status"    // the post's own status changed
 	EventScheduled  = "scheduled" // a draft became a scheduled post
 	EventPrepared   = "prepared"  // attachments are at the network
@@ -184,12 +184,12 @@ const (
 	EventSegment    = "segment_posted"
 	EventNoComment  = "comment_failed" // the post is out, its first comment is not
 	EventLate       = "late"           // its time has passed and it is not out
-	EventRedriven   = "redriven"       // dead letters go out again
+	EventRedriven   = "redriven"       // dead letters are retried
 	EventDiscarded  = "discarded"      // dead letters were discarded
-	EventConfirmed  = "confirmed"      // a person says that an uncertain post exists
+	EventConfirmed  = "confirmed"      // a person confirmed that an uncertain post exists
 	EventResend     = "resend"         // a user decided that the post does not exist at the network
 	EventThrottled  = "throttled"      // held back by a rate limit, before anything is sent
-	EventHeld       = "held"           // held back because the network does not answer
+	EventHeld       = "held"           // delayed because the network does not respond
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
@@ -220,7 +220,7 @@ const (
 
 // Actors besides "user:<id>".
 const (
-	ActorOperator = "operator" // a signal sent to the workflow by hand
+	ActorOperator = "operator" // a signal that an operator sent to the workflow
 	ActorDateline = "dateline"
 )
 
@@ -234,31 +234,31 @@ type Change struct {
 	AccountIDs    *[]uuid.UUID
 	Thread        *[]Segment
 	Options       *Options
-	Overrides     map[uuid.UUID]*Override // by account; a nil value takes one back
+	Overrides     map[uuid.UUID]*Override // by account; a nil value removes one
 	LateLimit     *time.Duration          // 0: none
 	LinkBase      *string                 // "": links are not tracked
 	QueueGroupID  *uuid.UUID              // the nil id: it leaves its queue
 
-	// NeedsApproval takes a scheduled post off the schedule: with the change it
-	// waits for approval.
+	// NeedsApproval unschedules a scheduled post: with the change it is pending
+	// approval.
 	NeedsApproval bool
 }
 
-// IsEmpty says that the edit changes nothing.
+// IsEmpty reports whether the edit changes nothing.
 func (c Change) IsEmpty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
 		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil && c.QueueGroupID == nil
 }
 
-// Guard names the post that a change is for and what must still hold.
+// Guard names the post of a change and the conditions that must still hold.
 type Guard struct {
 	WorkspaceID uuid.UUID
 	PostID      uuid.UUID
 	IfVersion   int64 // 0: any
 	Actor       string
-	UserID      uuid.UUID // who asks; nil id: an operator, or Dateline
-	IsAuthor    bool      // who asks is no more than an author
+	UserID      uuid.UUID // who requests it; nil id: an operator, or Dateline
+	IsAuthor    bool      // the requester is only an author
 	Review      *Review   // the review link that decides; nil: a member does
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Segment is one piece of a thread; a post that is no thread has one.
+// Segment is one part of a thread; a post that is not a thread has one.
 type Segment struct {
 	Content       string      `json:"content"`
 	AttachmentIDs []uuid.UUID `json:"attachment_ids,omitempty"`
-	// AfterMinutes delays a segment: it is sent that long after the one before.
+	// AfterMinutes delays a segment: it is sent that long after the previous one.
 	AfterMinutes int `json:"after_minutes,omitempty"`
-	// IsComment means that the post counts as published without the segment: it is
-	// the first comment that the options ask for.
+	// IsComment means that the post counts as published without the segment: it is the
+	// first comment that the options request.
 	IsComment bool `json:"-"`
 }
 
@@ -21,9 +21,9 @@ type Segment struct {
 // changed any more.
 const MaxAfterMinutes = 24 * 60
 
-// Override is what a post says differently on one account. Each field has three
-// states: nil inherits the post's value, also when that changes later; an empty
-// value means none on this account; anything else replaces the post's value.
+// Override is the content of a post that differs on one account. Each field has three
+// states: nil inherits the post's value, also when that changes later; an empty value
+// means none on this account; anything else replaces the post's value.
 type Override struct {
 	Content       *string      `json:"content,omitempty"`
 	AttachmentIDs *[]uuid.UUID `json:"attachment_ids,omitempty"`
@@ -31,8 +31,8 @@ type Override struct {
 	Options       *Options     `json:"options,omitempty"`
 }
 
-// MarshalJSON writes a list that is none as [], never as null: null would be
-// read back as inherited.
+// MarshalJSON writes an empty list as [], never as null: null would be read back as
+// inherited.
 func (o Override) MarshalJSON() ([]byte, error) {
 	type plain Override // without this method
 	if o.AttachmentIDs != nil && *o.AttachmentIDs == nil {
@@ -47,7 +47,7 @@ func (o Override) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(o))
 }
 
-// originalSegments is what the author wrote for one target, in order.
+// originalSegments returns the author's segments for one target, in order.
 func (p Post) originalSegments(t Target) []Segment {
 	first, rest := Segment{Content: p.Content, AttachmentIDs: p.AttachmentIDs}, p.Thread
 	if o := t.Override; o != nil {

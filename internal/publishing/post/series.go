@@ -12,7 +12,7 @@ import (
 // SeriesStatus is the state of a series.
 type SeriesStatus string
 
-// The states of a series. An ended one stays readable and makes nothing more.
+// The states of a series. An ended one stays readable and creates no more posts.
 const (
 	SeriesActive SeriesStatus = "active"
 	SeriesPaused SeriesStatus = "paused"
@@ -39,16 +39,16 @@ type Series struct {
 	UpdatedAt        time.Time
 }
 
-// Occurrence is what ties a post to the series that made it.
+// Occurrence links a post to the series that created it.
 type Occurrence struct {
 	SeriesID         uuid.UUID
 	Name             string // its time on the wall clock of the series
-	TemplateRevision int64  // that it was made from
-	IsUnmodified     bool   // nobody but its series changed it
+	TemplateRevision int64  // version of the series that it was created from
+	IsUnmodified     bool   // only its series has changed it
 }
 
-// SeriesNote says why an occurrence is no post.
-type SeriesNote struct {
+// SeriesException is the reason why an occurrence is not a post.
+type SeriesException struct {
 	Occurrence string
 	Skipped    bool // otherwise missed
 	Reason     string

@@ -9,16 +9,15 @@ import (
 // Horizon is how far ahead a post may be scheduled.
 const Horizon = 5 * 366 * 24 * time.Hour
 
-// timePattern is RFC 3339 with seconds and offset left to choice, each by itself.
-// time.Parse alone would also take T8:00 and a comma before the fraction.
+// timePattern is RFC 3339 with optional seconds and an optional offset. time.Parse
+// alone would also accept T8:00 and a comma before the fraction.
 var timePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$`)
 
 const localLayout = "2006-01-02T15:04:05"
 
-// ParseTime reads a scheduled time: RFC 3339 with an offset, by which it goes
-// whatever the zone, or a local date and time without one, which is read on the wall clock
-// of zone. A local time that a change to summer time skips is refused; one
-// that occurs twice means the earlier.
+// ParseTime parses a scheduled time: RFC 3339 with an offset, which overrides the zone,
+// or a local date and time without one, in zone. A local time that daylight saving time
+// skips is refused; an ambiguous one means the earlier.
 func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil && timePattern.MatchString(text) {

@@ -6,8 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Warning is what a person should know of a post that was accepted all the
-// same.
+// Warning is a hint about a post that was accepted.
 type Warning struct {
 	Code      string     `json:"code"`                 // stable
 	Message   string     `json:"message"`              // a sentence for people
@@ -44,8 +43,8 @@ type Slot struct {
 
 // NearbyPost is another post near a spot.
 type NearbyPost struct {
-	Slot      int  // which one of those that were asked for
-	SameText  bool // it has the same words; else it is near in time
+	Slot      int  // which of the requested posts
+	SameText  bool // it has the same words; otherwise its time is close
 	PostID    uuid.UUID
 	At        time.Time
 	Published bool

@@ -34,7 +34,7 @@ const (
 	maxBatch = 1000
 )
 
-// Limiter gives out tokens. It is safe for concurrent use.
+// Limiter issues tokens. It is safe for concurrent use.
 type Limiter struct {
 	redis           redis.UniversalClient
 	log             *slog.Logger
@@ -47,8 +47,8 @@ type Limiter struct {
 	isFailing       atomic.Bool  // already logged
 }
 
-// New makes a limiter with a Redis client that the caller closes; it ends with ctx.
-// A call to Redis that takes longer than timeout counts as failed.
+// New returns a limiter with a Redis client that the caller closes; it ends with ctx. A
+// call to Redis that takes longer than timeout counts as failed.
 func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
 	l := &Limiter{redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource), update: redis.NewScript(updateSource)}
 	l.requests = batch.New(ctx, maxBatch, 2, l.acquireAll)

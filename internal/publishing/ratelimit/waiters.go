@@ -14,7 +14,7 @@ import (
 // waitersKey is the suffix of the key of a bucket's waiters, see update.lua.
 const waitersKey = ":waiters"
 
-// Wait is what a post waits for, and until when.
+// Wait is the bucket that a post waits for, and the time until when.
 type Wait struct {
 	Scope  network.Scope
 	Bucket string // empty: all of the call's buckets in the scope

@@ -9,7 +9,7 @@ import (
 
 // Occurrence is one time at which a rule fires.
 type Occurrence struct {
-	Local time.Time // on the wall clock, as a time in UTC: its name, whatever the clocks do
+	Local time.Time // local time, represented in UTC regardless of clock changes
 	At    time.Time // the instant, in UTC
 }
 
@@ -31,16 +31,15 @@ func ParseLocal(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no local time; write it like 2026-12-24T18:00, without an offset", text)
 }
 
-// lastYear is where expanding stops whatever the rule says.
+// lastYear is where expansion stops, whatever the rule.
 const lastYear = 2400
 
-// Occurrences expands a rule from start, a time on the wall clock of zone. The
-// start itself occurs only if it fits the rule.
+// Occurrences expands a rule from start, a local time in zone. The start itself occurs
+// only if it matches the rule.
 //
-// A time that the clocks skip is read with the offset before the gap, as RFC
-// 5545, 3.3.5, says: 02:30 becomes 03:30. A time that comes twice means the
-// first. A date that a zone left out altogether (Samoa had no 30 December 2011)
-// is an invalid date, which 3.3.10 ignores and does not count.
+// A skipped local time uses the offset before the gap, as in RFC 5545, 3.3.5: 02:30
+// becomes 03:30. An ambiguous time means the first. A date that a zone skipped (Samoa
+// had no 30 December 2011) is an invalid date, which 3.3.10 ignores and does not count.
 func (r Rule) Occurrences(start time.Time, zone *time.Location) iter.Seq[Occurrence] {
 	return func(yield func(Occurrence) bool) {
 		count := 0
@@ -79,7 +78,7 @@ func (r Rule) dates(start time.Time) iter.Seq[time.Time] {
 				period = first.AddDate(0, 0, i)
 				dates = []time.Time{period}
 			case Weekly:
-				// Weeks begin on Monday, which is what RFC 5545 takes without WKST.
+				// Weeks begin on Monday, the default of RFC 5545 without WKST.
 				period = first.AddDate(0, 0, -daysAfter(time.Monday, first.Weekday())+7*i)
 				dates = r.inWeek(period, first.Weekday())
 			default:

@@ -1,6 +1,6 @@
-// Package recurrence expands recurrence rules by wall clock: the part of RFC 5545,
-// 3.3.10, that people use for publishing. A rule is anchored to its start, so
-// when or how often somebody asks changes nothing about the answer.
+// Package recurrence expands recurrence rules in local time: the part of RFC 5545,
+// 3.3.10, that is useful for publishing. A rule is anchored to its start, so the result
+// does not depend on when or how often it is expanded.
 package recurrence
 
 import (
@@ -35,7 +35,7 @@ type Day struct {
 	Weekday time.Weekday
 }
 
-// Rule says when something recurs. Parse makes one.
+// Rule describes when something recurs. Parse creates one.
 type Rule struct {
 	Freq       Freq
 	Interval   int
@@ -45,8 +45,8 @@ type Rule struct {
 	until      until
 }
 
-// until is the last moment that counts; which field holds it depends on how it
-// was written.
+// until is the last moment that counts; which field contains it depends on how it was
+// written.
 type until struct {
 	local   time.Time // on the wall clock, as a time in UTC
 	instant time.Time
@@ -166,8 +166,8 @@ func parseMonthDay(text string) (int, bool) {
 	return n, err == nil && n != 0 && n >= -31 && n <= 31
 }
 
-// parseUntil takes a date, which is meant whole, a time on the wall clock, and
-// the instant in UTC that RFC 5545 wants.
+// parseUntil parses a date, which includes the whole day, a local time, or an instant
+// in UTC as in RFC 5545.
 func parseUntil(value string) (until, error) {
 	if t, err := time.Parse("20060102T150405Z", value); err == nil {
 		return until{instant: t}, nil

@@ -15,8 +15,8 @@ func editorRequired(reason string) *apperr.Error {
 	return post.NeedsApproval(reason + ", and this workspace requires an editor for that. Ask an editor.")
 }
 
-// hasStarted reports whether publishing of a post has started. Then an edit takes effect
-// at once, and approval cannot delay it.
+// hasStarted reports whether publishing of a post has started. Then an edit takes
+// effect immediately, and approval cannot delay it.
 func hasStarted(p post.Post) bool {
 	return p.Status.IsFinal() || slices.ContainsFunc(p.Targets, func(t post.Target) bool {
 		return t.Status != post.TargetScheduled && t.Status != post.TargetCanceled

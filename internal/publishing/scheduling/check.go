@@ -22,7 +22,7 @@ type check struct {
 	workspace workspace.Workspace
 	lookup    *lookup
 	files     map[uuid.UUID]media.Item // that the request names
-	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
+	settled   map[uuid.UUID]bool       // accounts that can no longer be changed
 	problems  []apperr.FieldError
 	targets   []account.Account // that the content was checked for
 }
@@ -31,7 +31,7 @@ func (d *Scheduler) check(w workspace.Workspace) *check {
 	return &check{scheduler: d, workspace: w, lookup: newLookup(d, w.ID), files: map[uuid.UUID]media.Item{}}
 }
 
-// next starts a new check with what the last one has loaded.
+// next starts a new check with the data that the last one has loaded.
 func (c *check) next() *check {
 	return &check{scheduler: c.scheduler, workspace: c.workspace, lookup: c.lookup, files: map[uuid.UUID]media.Item{}}
 }
@@ -87,7 +87,7 @@ func (c *check) checkFuture(at time.Time) {
 	}
 }
 
-// maxLateMinutes keeps the number of minutes within reason.
+// maxLateMinutes limits the number of minutes.
 const maxLateMinutes = 366 * 24 * 60
 
 func (c *check) lateLimit(minutes int) time.Duration {
@@ -97,8 +97,8 @@ func (c *check) lateLimit(minutes int) time.Duration {
 	return time.Duration(minutes) * time.Minute
 }
 
-// linkBase is what the short links of a post begin with; "": they are not
-// tracked. What a post has already, it keeps: some of its links may be out.
+// linkBase is the prefix of the post's short links; "": they are not tracked. Existing
+// links keep theirs: some may be published.
 func (c *check) linkBase(track bool, had string) string {
 	switch {
 	case !track:
@@ -117,7 +117,7 @@ type fieldID struct {
 	field string
 }
 
-// parseIDs parses a list of ids, naming those that are none or stand twice.
+// parseIDs parses a list of ids and reports invalid and duplicate ones.
 func (c *check) parseIDs(field string, texts []string) []fieldID {
 	seen := make(map[uuid.UUID]bool, len(texts))
 	out := make([]fieldID, 0, len(texts))
@@ -169,7 +169,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	return found, nil
 }
 
-// loadFiles reads what a stored post names.
+// loadFiles reads the files of a stored post.
 func (c *check) loadFiles(ctx context.Context, p post.Post) error {
 	known, err := c.scheduler.Store.MediaByID(ctx, p.WorkspaceID, p.MediaIDs())
 	for id, item := range known {
@@ -186,7 +186,7 @@ func (c *check) urls(ids []uuid.UUID) []string {
 	return urls
 }
 
-// parent finds the post that this one answers.
+// parent finds the post that this one replies to.
 func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Post, error) {
 	if text == "" {
 		return nil, nil
@@ -209,7 +209,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	return &parent, nil
 }
 
-// checkParent says whether a post can be answered, at the time given.
+// checkParent reports whether a post can be replied to at the given time.
 func (c *check) checkParent(parent post.Post, at time.Time) {
 	switch parent.Status {
 	case post.Failed, post.Canceled:
@@ -219,16 +219,16 @@ func (c *check) checkParent(parent post.Post, at time.Time) {
 	}
 }
 
-// checkNotBeforeParent holds a reply's time against the post that it answers. A time that
-// could not be read is zero; that has been said already.
+// checkNotBeforeParent checks a reply's time against the parent's. An invalid time is
+// zero; it was already reported.
 func (c *check) checkNotBeforeParent(parent post.Post, at time.Time) {
 	if !at.IsZero() && !parent.Status.IsFinal() && at.Before(parent.ScheduledTime) {
 		c.add("scheduled_time", "before_parent", "The parent post is scheduled for %s; use the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
 	}
 }
 
-// accounts finds the accounts that a request names, or else means. A draft may
-// do without.
+// accounts finds the requested accounts, or else the default ones. A draft may have
+// none.
 func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post, unfinished bool) ([]account.Account, error) {
 	ids := c.parseIDs("accounts", texts)
 	if len(texts) == 0 && parent != nil {
@@ -280,7 +280,7 @@ func onAccount(p post.Post, id uuid.UUID) bool {
 	return false
 }
 
-// languagePattern is ISO 639-1, with 639-3 codes let through as Mastodon does.
+// languagePattern is ISO 639-1, and also 639-3 codes, like Mastodon.
 var languagePattern = regexp.MustCompile(`^[a-z]{2,3}$`)
 
 func (c *check) checkLanguage(text string) {

@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// checkContent lets every target's network count the post as it counts.
+// checkContent lets every target's network count the post's characters.
 func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	c.targets = accounts
 	seen := map[apperr.FieldError]bool{}
@@ -42,8 +42,8 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		}
 		limits, err := c.lookup.limits(ctx, adapter, a)
 		if err != nil {
-			// Nobody should have to wait for an instance to come back before a
-			// post can be scheduled: it is checked again before it is sent.
+			// An unavailable instance must not prevent scheduling a post: it is checked
+			// again before it is sent.
 			continue
 		}
 		options := c.options(p, a, o, adapter, add)
@@ -55,12 +55,12 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 	}
 }
 
-// checkReadable says whether a post can be shown to a network at all.
+// checkReadable checks whether a post's text is valid for any network.
 func (c *check) checkReadable(segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError)) bool {
 	ok := true
 	for i, s := range segments {
 		switch {
-		case !isValidText(s.Content): // storable says so
+		case !isValidText(s.Content): // storable has already reported it
 		case s.Content == "" && len(s.AttachmentIDs) == 0:
 			add(apperr.FieldError{Field: fieldOf(i, a, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
 		default:
@@ -71,7 +71,8 @@ func (c *check) checkReadable(segments []post.Segment, a account.Account, o *pos
 	return ok
 }
 
-// isValidText says whether the database can keep it: Postgres has no NUL.
+// isValidText reports whether the database can store a text: Postgres does not allow
+// NUL.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func (c *check) items(ids []uuid.UUID) []media.Item {
@@ -82,7 +83,7 @@ func (c *check) items(ids []uuid.UUID) []media.Item {
 	return items
 }
 
-// limitsTimeout is how long a person waits for an instance to say its limits.
+// limitsTimeout is how long a user waits for an instance's limits.
 const limitsTimeout = 3 * time.Second
 
 // MediaInfos describes files for an adapter.
@@ -94,8 +95,7 @@ func MediaInfos(files []media.Item) []network.MediaInfo {
 	return infos
 }
 
-// durationOf is the time that a video takes. What else moves is an image to
-// networks.
+// durationOf returns the duration of a video. Animations are images for networks.
 func durationOf(f media.Item) time.Duration {
 	if f.Kind != media.Video {
 		return 0

@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// countCache remembers for a moment how many posts an account has in a time
-// window, once they are many more than the network takes: whoever schedules a
-// thousand too many makes nobody count to a thousand each time.
+// countCache caches for a moment how many posts an account has in a time window, if
+// they are many more than the network allows: scheduling a thousand posts beyond the
+// limit does not count a thousand posts each time.
 type countCache struct {
 	mu      sync.Mutex
 	entries map[countKey]cachedCount
@@ -27,12 +27,12 @@ type cachedCount struct {
 
 const (
 	countTTL        = 5 * time.Second
-	maxCachedCounts = 1000 // remembered at once
+	maxCachedCounts = 1000 // cached at once
 	cacheMargin     = 100
 )
 
-// count gives what is remembered, or what ask finds. Around what is allowed,
-// nothing is remembered: the post that is one too many is told so.
+// count returns the cached number or the result of ask. Numbers close to the limit are
+// not cached, so that the first post beyond it is reported.
 func (p *countCache) count(account uuid.UUID, from, to time.Time, allowed int, ask func() (int, error)) (int, error) {
 	key := countKey{account, from.Unix() / 60, to.Unix() / 60}
 	p.mu.Lock()

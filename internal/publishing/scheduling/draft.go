@@ -20,7 +20,7 @@ type Time struct {
 	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }
 
-// ScheduleDraft makes a draft a scheduled post.
+// ScheduleDraft schedules a draft.
 func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
 	return untilSlot(at.When, func() (post.Post, error) { return d.scheduleDraft(ctx, g, at) })
 }
@@ -44,7 +44,7 @@ func (d *Scheduler) scheduleDraft(ctx context.Context, g post.Guard, at Time) (p
 	})
 }
 
-// draftTime gives a draft the time at which it is to be published.
+// draftTime sets the time at which a draft is to be published.
 func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (change post.Change, err error) {
 	c.checkWhen(at.When, at.ScheduledTime)
 	zone := at.TimeZone

@@ -145,7 +145,7 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// parentOf returns the post that a post replies to; nil if it is no reply.
+// parentOf returns the post that a post replies to; nil if it is not a reply.
 func (c *check) parentOf(ctx context.Context, current post.Post) (*post.Post, error) {
 	if current.ThreadParentID == nil {
 		return nil, nil

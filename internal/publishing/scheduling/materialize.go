@@ -117,7 +117,7 @@ type wantedOccurrence struct {
 
 // plan returns the occurrences that become posts, and those that were missed. over
 // means that no occurrence is left.
-func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesNote) (wanted map[string]wantedOccurrence, missed []post.SeriesNote, over bool, err error) {
+func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesException) (wanted map[string]wantedOccurrence, missed []post.SeriesException, over bool, err error) {
 	rule, starts, zone, err := parseSchedule(m.series)
 	if err != nil || m.series.Status == post.SeriesPaused {
 		return nil, nil, false, err
@@ -133,7 +133,7 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 		name := o.Name()
 		if !o.At.After(m.now) {
 			if reason, ok := m.missedReason(o, posts, notes); ok {
-				missed = append(missed, post.SeriesNote{Occurrence: name, Reason: reason})
+				missed = append(missed, post.SeriesException{Occurrence: name, Reason: reason})
 			}
 			continue
 		}
@@ -150,7 +150,7 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 
 // missedReason reports whether an occurrence passed without becoming a post, and why.
 // Such an occurrence is not published late.
-func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesNote) (string, bool) {
+func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesException) (string, bool) {
 	name := o.Name()
 	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
 		return "", false

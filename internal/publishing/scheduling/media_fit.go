@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Verdict tells whether an account accepts a file.
+// Verdict reports whether an account accepts a file.
 type Verdict string
 
 // The verdicts.

@@ -59,7 +59,7 @@ func (d *Scheduler) UpcomingOccurrences(ctx context.Context, s post.Series, limi
 
 // loadOccurrences returns the posts and exceptions of a series by occurrence, from
 // shortly before an instant, and earlier posts that are not final.
-func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesNote, error) {
+func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesException, error) {
 	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // local times differ less from UTC
 	list, err := d.Store.SeriesPosts(ctx, s.ID, name)
 	if err != nil {
@@ -69,8 +69,8 @@ func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from tim
 	for _, p := range list {
 		posts[p.Series.Name] = p
 	}
-	noted, err := d.Store.SeriesNotes(ctx, s.ID, name)
-	notes := make(map[string]post.SeriesNote, len(noted))
+	noted, err := d.Store.SeriesExceptions(ctx, s.ID, name)
+	notes := make(map[string]post.SeriesException, len(noted))
 	for _, n := range noted {
 		notes[n.Occurrence] = n
 	}

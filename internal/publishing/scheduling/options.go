@@ -12,8 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// ParseOptions reads what a post asks of a network besides its text and
-// attachments; nil: nothing.
+// ParseOptions parses a post's options for a network; nil: none.
 func ParseOptions(adapter network.Network, raw json.RawMessage) (network.PostOptions, []network.Violation) {
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
 		return nil, nil
@@ -41,8 +40,7 @@ func SegmentOptions(options network.PostOptions, segment int) network.PostOption
 	return options.Following()
 }
 
-// options reads what a post asks of a target's network, and reports what of it
-// the network does not know.
+// options parses the options for a target's network and reports unknown ones.
 func (c *check) options(p post.Post, a account.Account, o *post.Override, adapter network.Network, add func(apperr.FieldError)) network.PostOptions {
 	if o != nil && o.Options != nil {
 		for _, name := range o.Options.Networks() {

@@ -14,17 +14,17 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// NextFree asks for the next free slot of a queue in the place of a time.
+// NextFree requests the next free slot of a queue instead of a time.
 const NextFree = "next_free"
 
-// QueueStore reads queues and what is in them.
+// QueueStore reads queues and their posts.
 type QueueStore interface {
 	Groups(ctx context.Context, workspace uuid.UUID) ([]account.Group, error)
 	TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error)
 	QueuedPosts(ctx context.Context, workspace uuid.UUID, from, to time.Time) ([]post.QueuedPost, error)
 }
 
-// slotBatch is how many slots are looked up at once.
+// slotBatch is the number of slots that are looked up at once.
 const slotBatch = 64
 
 // NextSlot is where a post would go in a queue.
@@ -78,8 +78,8 @@ func (d *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to
 	return out, nil
 }
 
-// queueOf finds the queue for a post: the one that is named, else the smallest
-// group with slots that has all of the post's accounts.
+// queueOf finds the queue for a post: the named one, else the smallest group with slots
+// that has all of the post's accounts.
 func (c *check) queueOf(ctx context.Context, named string, accounts []account.Account) (account.Group, bool, error) {
 	ids := make([]uuid.UUID, 0, len(accounts))
 	for _, a := range accounts {
@@ -121,8 +121,8 @@ func (c *check) checkQueue(g account.Group, accounts []uuid.UUID) bool {
 	return false
 }
 
-// nextFree finds the first free slot of a queue for some accounts. The unique
-// index on slots decides in the end: whoever comes second looks again.
+// nextFree finds the first free slot of a queue for some accounts. The unique index on
+// slots decides in the end: on a conflict the search is repeated.
 func (c *check) nextFree(ctx context.Context, g account.Group, accounts []account.Account, except uuid.UUID) (time.Time, error) {
 	ids := make([]uuid.UUID, 0, len(accounts))
 	for _, a := range accounts {
@@ -154,7 +154,7 @@ func (c *check) nextFree(ctx context.Context, g account.Group, accounts []accoun
 	return time.Time{}, nil
 }
 
-// queueTime gives a post the next free slot. The zone is the queue's unless the
+// queueTime assigns the next free slot to a post. The zone is the queue's unless the
 // request names one.
 func (c *check) queueTime(ctx context.Context, named, zone string, accounts []account.Account, except uuid.UUID) (at time.Time, zoneName string, group *uuid.UUID, err error) {
 	if len(accounts) == 0 {
@@ -196,8 +196,8 @@ func (c *check) checkWhen(when, scheduledTime string) {
 	}
 }
 
-// movedQueue says what a new time means for a post's place in its queue: at
-// another slot of the same queue it stays, anywhere else it leaves.
+// movedQueue returns the queue of a post after a change of its time: it stays at
+// another slot of the same queue, and leaves it otherwise.
 func (c *check) movedQueue(ctx context.Context, current post.Post, at time.Time) (*uuid.UUID, error) {
 	if current.QueueGroupID == nil || at.IsZero() || at.Equal(current.ScheduledTime) {
 		return nil, nil

@@ -139,8 +139,11 @@ func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 	for id, at := range live {
 		p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id)
 		n.Must(err)
-		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || p.QueueGroupID == nil || *p.QueueGroupID != g.ID || len(p.Targets) != 1 {
-			t.Errorf("post %s: got %s at %s in queue %v, want scheduled at %s", id, p.Status, p.ScheduledTime, p.QueueGroupID, at)
+		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || len(p.Targets) != 1 {
+			t.Errorf("post %s: got %s at %s with %d targets, want scheduled at %s with one", id, p.Status, p.ScheduledTime, len(p.Targets), at)
+		}
+		if p.QueueGroupID == nil || *p.QueueGroupID != g.ID {
+			t.Errorf("post %s: got the queue %v, want %s", id, p.QueueGroupID, g.ID)
 		}
 		if other, twice := got[at]; twice {
 			t.Errorf("%s and %s both have the slot %s", id, other, at)
@@ -303,8 +306,11 @@ func TestQueue_SlotsListsFreeAndTaken(t *testing.T) {
 	})
 	got, err := n.Scheduler.Slots(t.Context(), n.Owner, times[0], times[2])
 	n.Must(err)
-	if len(got) != 2 || !got[0].At.Equal(times[0]) || got[0].PostID != nil || !got[1].At.Equal(times[1]) || got[1].PostID == nil || *got[1].PostID != p.ID {
-		t.Errorf("got %+v, want %s free and %s with post %s", got, times[0], times[1], p.ID)
+	if len(got) != 2 || !got[0].At.Equal(times[0]) || !got[1].At.Equal(times[1]) {
+		t.Fatalf("got %+v, want slots at %s and %s", got, times[0], times[1])
+	}
+	if got[0].PostID != nil || got[1].PostID == nil || *got[1].PostID != p.ID {
+		t.Errorf("got the posts %v and %v, want none and %s", got[0].PostID, got[1].PostID, p.ID)
 	}
 	n.Must((&account.Groups{Store: n.Store}).Delete(t.Context(), n.Owner, g.ID))
 	if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled || p.QueueGroupID != nil {

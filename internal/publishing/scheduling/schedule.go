@@ -35,7 +35,7 @@ type Draft struct {
 type Segment struct {
 	Content     string   `json:"content"`
 	Attachments []string `json:"attachments,omitempty"`
-	// AfterMinutes is how long after the segment before it is sent.
+	// AfterMinutes is how long after the previous segment it is sent.
 	AfterMinutes int `json:"after_minutes,omitempty"`
 }
 

@@ -142,13 +142,13 @@ type Edit struct {
 }
 
 // Edit edits a post that is not being published yet. A failed post is published again
-// with the change, at its new time or at once.
+// with the change, at its new time or immediately.
 func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	return untilSlot(edit.When, func() (post.Post, error) { return d.edit(ctx, g, edit) })
 }
 
-// untilSlot repeats a change that asks for the next free slot for as long as
-// others get it first: each time, one of them has got theirs.
+// untilSlot repeats a change that requests the next free slot until no other request
+// gets it first.
 func untilSlot(when string, change func() (post.Post, error)) (post.Post, error) {
 	for {
 		p, err := change()
@@ -240,7 +240,7 @@ func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
 }
 
-// PublishNow makes a scheduled post or a draft due at once.
+// PublishNow makes a scheduled post or a draft due immediately.
 func (d *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
 		if c.needsApproval(g.IsAuthor) && (p.Status == post.Draft || p.Status == post.Scheduled) {

@@ -36,11 +36,11 @@ type SeriesWriter interface {
 // OccurrenceStore stores the posts and exceptions of a series.
 type OccurrenceStore interface {
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
-	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
+	SeriesExceptions(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesException, error)
 	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
 	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
-	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
+	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem string) (ok bool, err error)
 }
 
 // SeriesDraft is a series as requested, before it is checked.

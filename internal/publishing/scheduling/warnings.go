@@ -36,7 +36,7 @@ func (c *check) warnings(ctx context.Context, p post.Post) []post.Warning {
 	return out
 }
 
-// willPublish reports whether a post will be published unless somebody intervenes.
+// willPublish reports whether a post will be published without further action.
 func willPublish(p post.Post) bool { return p.Status == post.Scheduled || p.IsPendingApproval() }
 
 // slotsOf lists the accounts and times of a post.

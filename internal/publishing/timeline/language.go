@@ -14,13 +14,13 @@ const (
 	Account = "account" // for an account whose handle is not known any more
 )
 
-// Language is how things are said. To add one, translate Messages and write
-// the four functions; TestEveryEventTypeHasASentence shows what is missing.
+// Language renders events in one language. To add one, translate Messages and write the
+// four functions; TestEveryEventTypeHasASentence shows what is missing.
 //
-// The key of a message is an event's type, or type and variant with a dot
-// between: the code or the class of an error, or what the event itself tells
-// apart (see teller.variants). {name} stands for a value; a part in [brackets]
-// is left out when one of its values is not known.
+// The key of a message is an event's type, or type and variant with a dot between: the
+// code or the class of an error, or a property of the event (see teller.variants).
+// {name} is replaced by a value; a part in [brackets] is omitted if one of its values
+// is unknown.
 type Language struct {
 	Messages map[string]string
 	Seconds  func(d time.Duration) string // 0.004 s
@@ -68,7 +68,7 @@ func substitute(text string, value func(string) string) (filled string, complete
 	}
 }
 
-// lowerFirst makes a sentence stand behind a colon.
+// lowerFirst lets a sentence follow a colon.
 func lowerFirst(sentence string) string {
 	first, size := utf8.DecodeRuneInString(sentence)
 	second, _ := utf8.DecodeRuneInString(sentence[size:])

@@ -1,6 +1,5 @@
-// Package timeline tells a post's timeline in sentences for the people who wrote
-// the post. What is said is chosen here, once for all languages; how it is said
-// stands in a Language.
+// Package timeline renders a post's events as sentences for its authors. The content is
+// chosen here, once for all languages; the wording is in a Language.
 package timeline
 
 import (
@@ -14,7 +13,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// Entry is one event of a timeline, told.
+// Entry is one rendered event of a timeline.
 type Entry struct {
 	At     time.Time // in the post's zone
 	Type   string
@@ -24,7 +23,7 @@ type Entry struct {
 	Data   map[string]any
 }
 
-// Render tells events in their order. It leaves out edits of drafts.
+// Render renders events in order. It omits edits of drafts.
 func Render(l Language, p post.Post, events []post.Event) []Entry {
 	zone, err := timezone.Load(p.TimeZone)
 	if err != nil {
@@ -34,10 +33,10 @@ func Render(l Language, p post.Post, events []post.Event) []Entry {
 	for _, e := range events {
 		t := renderer{language: l, post: p, zone: zone, event: e, data: map[string]any{}}
 		if len(e.Data) > 0 {
-			_ = json.Unmarshal(e.Data, &t.data) // what is no object has nothing to tell
+			_ = json.Unmarshal(e.Data, &t.data) // data that is not an object has no values
 		}
 		if draft, _ := t.data[post.EditedDraft].(bool); draft && e.Type == post.EventEdited {
-			continue // a draft is saved while somebody types
+			continue // drafts are saved while a user types
 		}
 		entry := Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(), Data: t.data}
 		if t.data == nil {
@@ -76,8 +75,8 @@ func (t renderer) byID(id uuid.UUID) (post.Target, bool) {
 	return post.Target{}, false
 }
 
-// sentence takes the message for the event's type and variant, else for its
-// type alone, else for any event.
+// sentence returns the message for the event's type and variant, else for its type
+// alone, else for any event.
 func (t renderer) sentence() string {
 	messages := t.language.Messages
 	message, ok := "", false
@@ -94,7 +93,7 @@ func (t renderer) sentence() string {
 	return strings.Join(strings.Fields(fill(message, t.value)), " ")
 }
 
-// variants lists what may stand behind an event's type, best first.
+// variants lists the possible suffixes of an event's type, best first.
 func (t renderer) variants() []string {
 	switch t.event.Type {
 	case post.EventPosted, post.EventSegment:
@@ -131,7 +130,7 @@ func (t renderer) variants() []string {
 	return []string{t.text("code"), t.text("class")}
 }
 
-// value gives what a placeholder stands for, empty when it is not known.
+// value returns the value of a placeholder, or "" if it is unknown.
 func (t renderer) value(name string) string {
 	switch name {
 	case "type":
@@ -230,7 +229,7 @@ func (t renderer) handles(name string) string {
 	return t.language.List(handles)
 }
 
-// count says how many of something there are, or nothing when there are none.
+// count formats a number of items, or returns "" for none.
 func (t renderer) count(name string) string {
 	field, noun := name, name
 	if rest, ok := strings.CutPrefix(name, "accounts_of_"); ok {

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -214,7 +215,7 @@ func TestSentencesAreWholeWithoutData(t *testing.T) {
 	whole := regexp.MustCompile(`^(\p{Lu}|@).*[.]$`)
 	for key := range l.Messages {
 		kind, variant, _ := strings.Cut(key, ".")
-		if kind == "change" || key == timeline.Account || kind == "reconciled" || kind == "edited" || kind == "problem" {
+		if key == timeline.Account || slices.Contains([]string{"change", "reconciled", "edited", "problem"}, kind) {
 			continue // are no sentences, or need their data
 		}
 		data, _ := json.Marshal(map[string]any{"code": variant, "segment": 0, "type": "x", "status": variant, "reason": variant})

@@ -36,7 +36,7 @@ func put(t *testing.T, b *objects.Bucket, key string, body []byte) {
 
 func TestObject_ReadsFromAnyOffset(t *testing.T) {
 	b := enginetest.S3(t)
-	whole := content(700_000) // more than is read ahead
+	whole := content(700_000) // more than the read-ahead
 	put(t, b, "media/ảnh 1.mp4", whole)
 	r := blob.NewReader(t.Context(), b, "media/ảnh 1.mp4", int64(len(whole)))
 	defer r.Close()
@@ -62,14 +62,14 @@ func TestObject_ReadsFromAnyOffset(t *testing.T) {
 		}
 	}
 	if _, err := r.Seek(-1, io.SeekStart); err == nil {
-		t.Error("there is something before the beginning")
+		t.Error("a negative offset was accepted")
 	}
 	if size, err := r.Seek(0, io.SeekEnd); err != nil || size != int64(len(whole)) {
 		t.Errorf("its end is %d, %v", size, err)
 	}
 	missing := blob.NewReader(t.Context(), b, "none", 10)
 	if _, err := missing.ReadAt(make([]byte, 1), 0); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("what is not there: %v", err)
+		t.Errorf("a missing object: %v", err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 		t.Errorf("%s %v", answer.Status, answer.Header)
 	}
 	if err := b.Copy(t.Context(), "none", "media/other", "image/png"); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("a copy of nothing: %v", err)
+		t.Errorf("a copy of a missing object: %v", err)
 	}
 	for range 2 {
 		if err := b.Delete(t.Context(), "media/copy"); err != nil {
@@ -109,12 +109,12 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := b.ListParts(t.Context(), "media/copy", "nothing"); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("parts of nothing: %v", err)
+		t.Errorf("parts of an unknown upload: %v", err)
 	}
 }
 
-// Addresses name the public endpoint, where a proxy may stand, and are good
-// there; what Dateline does itself goes to the other one.
+// URLs name the public endpoint, which may be a proxy, and are valid there; Dateline's
+// own requests use the other endpoint.
 func TestAddressesAreThoseOfThePublicEndpoint(t *testing.T) {
 	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "key", SecretKey: "secret"})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestAddressesAreThoseOfThePublicEndpoint(t *testing.T) {
 	}
 	outside := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // as proxies before S3 have to
+		r.Out.Host = r.In.Host // as proxies in front of S3 have to
 	}})
 	t.Cleanup(outside.Close)
 	b, err := objects.Open(t.Context(), objects.Options{Endpoint: inside.URL, PublicEndpoint: outside.URL, Region: "us-east-1", Bucket: "dateline",

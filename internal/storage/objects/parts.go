@@ -21,8 +21,8 @@ func (b *Bucket) CreateMultipartUpload(ctx context.Context, key string) (upload 
 	return aws.ToString(out.UploadId), nil
 }
 
-// ListParts lists the parts that have arrived; blob.ErrNotFound says that the upload was
-// ended or abandoned.
+// ListParts lists the received parts. It returns blob.ErrNotFound if the upload was
+// completed or aborted.
 func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part, error) {
 	var parts []blob.Part
 	pages := s3.NewListPartsPaginator(b.client, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &upload})
@@ -41,8 +41,8 @@ func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part
 	return parts, nil
 }
 
-// CompleteMultipartUpload makes the object of the parts; blob.ErrNotFound says that the upload was
-// ended or abandoned.
+// CompleteMultipartUpload creates the object from the parts. It returns
+// blob.ErrNotFound if the upload was completed or aborted.
 func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string, parts []blob.Part) error {
 	done := &types.CompletedMultipartUpload{}
 	for _, p := range parts {
@@ -58,7 +58,8 @@ func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string
 	return nil
 }
 
-// AbortMultipartUpload forgets an upload with its parts; that there is none is no error.
+// AbortMultipartUpload deletes an upload with its parts. A missing upload is not an
+// error.
 func (b *Bucket) AbortMultipartUpload(ctx context.Context, key, upload string) error {
 	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload})
 	if err != nil && status(err) != http.StatusNotFound {

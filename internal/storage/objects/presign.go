@@ -15,7 +15,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// PresignGet lets an object be read for a while.
+// PresignGet returns a temporary URL for reading an object.
 func (b *Bucket) PresignGet(ctx context.Context, key string, life time.Duration) (string, error) {
 	r, err := b.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key}, s3.WithPresignExpires(life))
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Bucket) Origin(ctx context.Context) (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// PresignPut lets an object of exactly so many bytes be written for a while.
+// PresignPut returns a temporary URL for writing an object of exactly this size.
 func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error) {
 	r, err := b.presign.PresignPutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentLength: &bytes}, s3.WithPresignExpires(life))
 	if err != nil {
@@ -47,8 +47,7 @@ func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life t
 	return signed(r), nil
 }
 
-// PresignPart lets a part of an upload of exactly so many bytes be written for
-// a while.
+// PresignPart returns a temporary URL for writing a part of exactly this size.
 func (b *Bucket) PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error) {
 	r, err := b.presign.PresignUploadPart(ctx, &s3.UploadPartInput{Bucket: &b.name, Key: &key, UploadId: &upload,
 		PartNumber: aws.Int32(int32(number)), ContentLength: &bytes}, s3.WithPresignExpires(life)) //nolint:gosec // at most 10,000
@@ -58,8 +57,8 @@ func (b *Bucket) PresignPart(ctx context.Context, key, upload string, number int
 	return signed(r), nil
 }
 
-// signed leaves out the headers that every HTTP client sends by itself, and
-// which a page may not set.
+// signed omits the headers that every HTTP client sends by itself, and which a page may
+// not set.
 func signed(r *v4.PresignedHTTPRequest) blob.SignedRequest {
 	s := blob.SignedRequest{Method: r.Method, URL: r.URL, Header: map[string]string{}}
 	for name, values := range r.SignedHeader {

@@ -21,7 +21,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Options say where the bucket is.
+// Options locate the bucket.
 type Options struct {
 	Endpoint       string
 	PublicEndpoint string // where browsers and networks reach the bucket; empty: Endpoint
@@ -29,7 +29,7 @@ type Options struct {
 	Bucket         string
 	AccessKey      string
 	SecretKey      string
-	PathStyle      bool // bucket in the path, as most servers besides AWS want it
+	PathStyle      bool // bucket in the path, as most servers other than AWS require
 }
 
 // Bucket is one S3 bucket. It is safe for concurrent use.
@@ -47,12 +47,12 @@ const idleConnections = 128
 func Open(ctx context.Context, o Options) (*Bucket, error) {
 	settings := []func(*config.LoadOptions) error{
 		config.WithRegion(o.Region),
-		// Servers besides AWS often refuse the trailing checksums that the SDK
-		// sends by default.
+		// Servers other than AWS often refuse the trailing checksums that the SDK sends
+		// by default.
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
-		// The SDK keeps ten connections; who stores hundreds of pages a second
-		// would make a new one for most of them.
+		// The SDK keeps ten idle connections; storing hundreds of pages a second would
+		// open a new one for most of them.
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
 			t.WriteBufferSize = 32 << 10 // a page that is stored leaves in one go
@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 	})
 	public := client
 	if o.PublicEndpoint != "" {
-		// The host is part of what is signed.
+		// The host is part of the signature.
 		public = s3.NewFromConfig(cfg, func(so *s3.Options) {
 			so.BaseEndpoint, so.UsePathStyle = aws.String(o.PublicEndpoint), o.PathStyle
 		})
@@ -93,7 +93,7 @@ func (b *Bucket) EnsureBucket(ctx context.Context) error {
 	return nil
 }
 
-// Ping says whether the bucket answers.
+// Ping checks that the bucket is accessible.
 func (b *Bucket) Ping(ctx context.Context) error {
 	_, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.name})
 	return err
@@ -106,8 +106,8 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, b
 	return orFull(err)
 }
 
-// Get opens an object for reading; the caller closes it. blob.ErrNotFound says that there
-// is no such object.
+// Get opens an object for reading; the caller closes it. It returns blob.ErrNotFound if
+// the object does not exist.
 func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
 	if status(err) == http.StatusNotFound {
@@ -119,8 +119,8 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return out.Body, nil
 }
 
-// orFull makes blob.ErrFull of the refusals of a store that has no room. S3 itself
-// never has none; servers besides AWS answer with 507, or with a code of theirs.
+// orFull converts the errors of a full store to blob.ErrFull. S3 itself is never full;
+// other servers return 507, or a code of their own.
 // https://docs.ceph.com/en/latest/radosgw/s3/#error-codes
 func orFull(err error) error {
 	var refused smithy.APIError
@@ -134,8 +134,8 @@ func orFull(err error) error {
 	return err
 }
 
-// Size is how many bytes an object has; blob.ErrNotFound says that there is no such
-// object.
+// Size returns the size of an object. It returns blob.ErrNotFound if the object does
+// not exist.
 func (b *Bucket) Size(ctx context.Context, key string) (int64, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
 	if status(err) == http.StatusNotFound {
@@ -147,8 +147,8 @@ func (b *Bucket) Size(ctx context.Context, key string) (int64, error) {
 	return aws.ToInt64(out.ContentLength), nil
 }
 
-// GetRange opens length bytes of an object, from offset on; the caller closes
-// it. blob.ErrNotFound says that there is no such object.
+// GetRange opens length bytes of an object from offset on; the caller closes it. It
+// returns blob.ErrNotFound if the object does not exist.
 func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	span := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: &span})
@@ -161,8 +161,8 @@ func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64)
 	return out.Body, nil
 }
 
-// Copy makes an object of another one inside of the store; blob.ErrNotFound says that
-// there is none to copy. S3 copies at most 5 GiB in one go.
+// Copy copies an object inside of the store. It returns blob.ErrNotFound if the source
+// does not exist. S3 copies at most 5 GiB in one request.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
 func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
 	// Read as a query is: + would be a space.
@@ -178,7 +178,7 @@ func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
 	return nil
 }
 
-// Delete removes an object; that there is none is no error.
+// Delete removes an object. A missing object is not an error.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
 		return fmt.Errorf("deleting %s from the object store: %w", key, err)
@@ -186,7 +186,7 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// status is the HTTP status of a refusal; 0 for anything else.
+// status returns the HTTP status of a refusal; 0 for other errors.
 func status(err error) int {
 	var answered interface{ HTTPStatusCode() int }
 	if errors.As(err, &answered) {

@@ -13,13 +13,13 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// partSize is how much of a stream is sent at once, and held in memory: 10,000
-// parts, as many as S3 takes, are 312 GiB.
+// partSize is the amount of a stream that is sent at once and held in memory: 10,000
+// parts, the maximum of S3, are 312 GiB.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
 const partSize = 32 << 20
 
-// Stream stores what is read as an object, however long it is, and says how
-// long it was. When it fails there is no object, or the one of before.
+// Stream stores a stream of any length as an object and returns its length. On failure
+// there is no object, or the previous one.
 func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Reader) (size int64, err error) {
 	began, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: &key, ContentType: &contentType})
 	if err != nil {

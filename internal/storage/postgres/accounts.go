@@ -78,8 +78,8 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]a
 	return accountsFromRows(rows), err
 }
 
-// EditAccount updates what people choose for an account. What is nil stays as it
-// is, and a nil setting is removed.
+// EditAccount updates the editable properties of an account. nil keeps a property, and
+// a nil setting is removed.
 func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, c account.Edit) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
 	for name, value := range c.Settings {
@@ -113,12 +113,12 @@ func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor 
 
 // MarkAccountHealthy records that the network accepts the token.
 func (s *Store) MarkAccountHealthy(ctx context.Context, a account.Account) error {
-	return s.q.NoteAccountWell(ctx, db.NoteAccountWellParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
+	return s.q.RecordAccountSuccess(ctx, db.RecordAccountSuccessParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
 }
 
 // SetAccountError records the network's error about the token.
 func (s *Store) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
-	return s.q.NoteAccountTrouble(ctx, db.NoteAccountTroubleParams{ID: id, TokenVersion: version,
+	return s.q.RecordAccountError(ctx, db.RecordAccountErrorParams{ID: id, TokenVersion: version,
 		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
 }
 

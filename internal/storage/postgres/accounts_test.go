@@ -43,8 +43,8 @@ func TestSaveAccount_KeepsIDAndDefault(t *testing.T) {
 	}
 }
 
-// Two callbacks may arrive at once. Whichever is second must not leave a token
-// that is sealed for an id which was never stored.
+// Two callbacks may arrive concurrently. The second one must not store a token that is
+// sealed for an id which was never stored.
 func TestSaveAccount_ConcurrentConnectionsAgree(t *testing.T) {
 	n := open(t)
 	var looked, all sync.WaitGroup
@@ -54,7 +54,7 @@ func TestSaveAccount_ConcurrentConnectionsAgree(t *testing.T) {
 		all.Go(func() {
 			_, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
 				RemoteID: "new", Handle: "@new@social.example", Name: "New"}, func(id uuid.UUID) ([]byte, error) {
-				once.Do(func() { looked.Done(); looked.Wait() }) // both have seen that there is no such account yet
+				once.Do(func() { looked.Done(); looked.Wait() }) // both have seen that the account does not exist yet
 				return sealed(id)
 			})
 			if err != nil {
@@ -156,7 +156,7 @@ func TestAuthorization_IsConsumedOnce(t *testing.T) {
 	}
 	all.Wait()
 	if taken != 1 {
-		t.Errorf("taken %d times", taken)
+		t.Errorf("consumed %d times", taken)
 	}
 }
 
@@ -172,13 +172,13 @@ func TestAuthorization_Expires(t *testing.T) {
 	var rows int
 	n.query(&rows, "select count(*) from connect_attempts")
 	if rows != 1 {
-		t.Errorf("%d attempts are kept, want the one that is not over", rows)
+		t.Errorf("%d attempts are stored, want the unexpired one", rows)
 	}
 }
 
 func TestMoveSandbox_UpdatesAccounts(t *testing.T) {
 	n := open(t)
-	n.must(n.MoveSandbox(t.Context(), "https://social.example")) // the first time: nothing to move
+	n.must(n.MoveSandbox(t.Context(), "https://social.example")) // the first time there is nothing to move
 	n.must(n.MoveSandbox(t.Context(), "http://127.0.0.1:4002"))
 	if a, err := n.Account(t.Context(), n.account.ID); err != nil || a.BaseURL != "http://127.0.0.1:4002" {
 		t.Errorf("the account is at %s, %v", a.BaseURL, err)

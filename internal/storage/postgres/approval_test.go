@@ -9,8 +9,8 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// An author edits an approved post at the moment in which publishers claim it.
-// Either the edit comes too late, or nothing is ever claimed.
+// An author edits an approved post while publishers claim it. Either the edit is too
+// late, or no claim succeeds.
 func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 	n := open(t)
 	edits, claims := 0, 0
@@ -69,14 +69,15 @@ func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 	t.Logf("%d edits and %d claims won", edits, claims)
 }
 
-// The last line of defence: no statement whatever schedules what nobody approved.
+// The constraints are the last line of defense: no statement schedules an unapproved
+// post.
 func TestApproval_ConstraintsKeepPendingPostsUnscheduled(t *testing.T) {
 	n := open(t)
 	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.ApprovalPending })
 	for _, status := range []string{"scheduled", "publishing", "posted"} {
 		tx := n.begin()
 		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2", status, p.ID); err == nil {
-			t.Errorf("a post that waits became %s", status)
+			t.Errorf("a pending post became %s", status)
 		}
 		_ = tx.Rollback(t.Context())
 	}

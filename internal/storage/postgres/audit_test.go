@@ -16,8 +16,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// audited lists what was done in the workspace since it has its account, the
-// oldest first.
+// audited lists the workspace's entries since its account was connected, oldest first.
 func (n *newsroom) audited() (lines []string) {
 	n.t.Helper()
 	entries, err := n.AuditLog(n.t.Context(), audit.Filter{WorkspaceID: n.workspace.ID, Limit: 100})
@@ -36,7 +35,7 @@ func (n *newsroom) firstToken() (id uuid.UUID) {
 	return id
 }
 
-// by gives the context of a request of the owner.
+// by returns the context of a request of the owner.
 func (n *newsroom) by(ctx context.Context) context.Context {
 	return audit.With(ctx, audit.Origin{Actor: audit.User, UserID: n.user, TokenID: n.firstToken(), RequestID: newID()})
 }
@@ -110,7 +109,7 @@ func TestAudit_IsAppendOnly(t *testing.T) {
 	n.must(err)
 	defer func() { _ = c.Close(t.Context()) }()
 	if _, err := c.Exec(t.Context(), "update audit_log set actor = 'dateline', user_id = null"); err == nil || !strings.Contains(err.Error(), "never changed") {
-		t.Errorf("an update gave %v", err)
+		t.Errorf("an update: got %v", err)
 	}
 }
 
@@ -120,6 +119,6 @@ func TestAudit_IsDeletedWithItsWorkspace(t *testing.T) {
 	var left int
 	n.query(&left, "select count(*) from audit_log")
 	if left != 0 {
-		t.Errorf("%d lines are left", left)
+		t.Errorf("%d entries are left", left)
 	}
 }

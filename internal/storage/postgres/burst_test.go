@@ -43,7 +43,7 @@ func TestClaimAll_ClaimsOnlyDueTargets(t *testing.T) {
 		t.Errorf("a refused claim changed the post: %s, version %d", p.Status, p.Version)
 	}
 	if after := n.reread(held); after.Version != before.Version || after.Targets[0].Fence != before.Targets[0].Fence {
-		t.Error("a claim that somebody else holds was touched")
+		t.Error("another holder's claim was changed")
 	}
 	for _, i := range []int{0, 4} {
 		if _, found, err := n.OpenCall(t.Context(), calls[i].TargetID); err != nil || !found {
@@ -64,7 +64,7 @@ func TestClaimAll_OverlappingBurstsClaimEachTargetOnce(t *testing.T) {
 	for round := range 8 {
 		all.Go(func() {
 			calls := make([]post.Call, 0, len(posts))
-			for i := range posts { // in another order each, so that locks could cross
+			for i := range posts { // each in another order, so that locks could deadlock
 				calls = append(calls, call(posts[(i*7+round*5)%len(posts)], 0, 1))
 			}
 			claimed, ok, err := n.ClaimAll(t.Context(), calls, time.Minute)
@@ -97,7 +97,7 @@ func TestRecordPosted_MatchesFinish(t *testing.T) {
 	lost := n.create()
 	outcomes := []post.Outcome{posted(n.claim(whole, 0, 1, time.Minute), "1"), posted(n.claim(whole, 1, 1, time.Minute), "2"),
 		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4")}
-	outcomes[3].Fence-- // somebody else holds the claim by now
+	outcomes[3].Fence-- // another holder has the claim now
 
 	ok, err := n.RecordPosted(t.Context(), outcomes)
 	n.must(err)
@@ -128,11 +128,11 @@ func TestRecordPosted_MatchesFinish(t *testing.T) {
 	if kinds[post.EventPosted] != 2 || kinds[post.EventStatus] != 1 {
 		t.Errorf("the timeline has %v", kinds)
 	}
-	// Neither outcome brought evidence or event data: nothing of that may end up
-	// as null or an array.
+	// Neither outcome has evidence or event data: it must not be stored as null or an
+	// array.
 	if odd := n.count(`select count(*) from operations where jsonb_typeof(evidence) <> 'object'`) +
 		n.count(`select count(*) from post_events where jsonb_typeof(data) <> 'object'`); odd != 0 {
-		t.Errorf("%d rows hold something else than an object", odd)
+		t.Errorf("%d rows have JSON that is not an object", odd)
 	}
 	if _, found, err := n.OpenCall(t.Context(), outcomes[0].TargetID); err != nil || found {
 		t.Errorf("the ledger still has an open call: %v", err)
@@ -153,7 +153,7 @@ func TestCountDue_CountsScheduledPostsInWindow(t *testing.T) {
 	}
 }
 
-// posted is the outcome of a call that left a moment ago.
+// posted is the outcome of a call that was sent a moment ago.
 func posted(c post.Call, remoteID string) post.Outcome {
 	o := outcome(c, remoteID)
 	sent := time.Now().UTC().Truncate(time.Millisecond)
@@ -161,7 +161,7 @@ func posted(c post.Call, remoteID string) post.Outcome {
 	return o
 }
 
-// reread is a post as it stands now.
+// reread is a post as stored now.
 func (n *newsroom) reread(p post.Post) post.Post {
 	n.t.Helper()
 	now, err := n.Post(n.t.Context(), p.ID)
@@ -209,7 +209,7 @@ func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 	if calls != burst || counting > 10*burst {
 		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, burst, counting)
 	}
-	near, err := q.Neighbours(t.Context(), db.NeighboursParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
+	near, err := q.NearbyPosts(t.Context(), db.NearbyPostsParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
 		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
 		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
 	n.must(err)

@@ -67,9 +67,9 @@ func TestEdit_OfMediaDropsUploads(t *testing.T) {
 	p, err = n.Edit(t.Context(), n.guard(p), post.Change{AttachmentIDs: &files}, []string{"s3://b/1"})
 	n.must(err)
 	if string(p.PlatformMedia) != "{}" {
-		t.Errorf("handles %s are still there", p.PlatformMedia)
+		t.Errorf("handles %s still exist", p.PlatformMedia)
 	}
-	// Handles of the revision before come too late.
+	// Handles of the previous revision arrive too late.
 	n.must(n.SetPlatformMedia(t.Context(), p.ID, p.Revision-1, n.account.ID, json.RawMessage(`[{"remote_id":"1"}]`)))
 	if p, err = n.Post(t.Context(), p.ID); err != nil || string(p.PlatformMedia) != "{}" {
 		t.Errorf("handles %s, %v", p.PlatformMedia, err)
@@ -92,7 +92,7 @@ func TestEdit_RejectsAnOlderVersion(t *testing.T) {
 	}
 }
 
-// changes are the three ways to change a waiting post.
+// changes are the three ways to change a pending post.
 func (n *newsroom) changes(g post.Guard) map[string]func() (post.Post, error) {
 	text := "Changed"
 	return map[string]func() (post.Post, error){
@@ -120,7 +120,7 @@ func TestEdit_TooLateReturnsReason(t *testing.T) {
 		n.must(err)
 		for name, change := range n.changes(n.guard(p)) {
 			if name == "edit" && (p.ID == failed.ID || p.ID == partly.ID) {
-				continue // that sends what failed again
+				continue // that retries failed targets
 			}
 			_, err := change()
 			if e := refused(t, err); e.Kind != apperr.KindConflict || e.Code != "too_late" || !strings.Contains(e.Message, reason) {
@@ -158,6 +158,6 @@ func TestPublishNow_MakesThePostDue(t *testing.T) {
 	p, err = n.PublishNow(t.Context(), n.guard(n.create(func(d *post.NewPost) { d.Post.ScheduledTime = overdue })))
 	n.must(err)
 	if !p.ScheduledTime.Equal(overdue) {
-		t.Errorf("what was due at %s is now due at %s", overdue, p.ScheduledTime)
+		t.Errorf("a post due at %s is now due at %s", overdue, p.ScheduledTime)
 	}
 }

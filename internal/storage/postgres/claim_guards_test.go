@@ -10,8 +10,8 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// The lease of a claim bounds how long its holder may take, not whether its call
-// reached the network. Until that is known, no other attempt may send.
+// A claim's lease limits how long its holder may take; it does not tell whether the
+// call reached the network. Until that is known, no other attempt may send.
 func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 	for _, state := range []string{post.CallSending, post.CallAmbiguous} {
 		t.Run(state, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 	}
 }
 
-// Only what is approved and scheduled goes out, whatever its targets say.
+// Only approved and scheduled posts are published, whatever their targets' status.
 func TestClaim_RefusedForAPostThatIsNotScheduled(t *testing.T) {
 	n := open(t)
 	for _, status := range []post.Status{post.Draft, post.Posted, post.PartlyPosted, post.Failed, post.Canceled} {
@@ -47,8 +47,8 @@ func TestClaim_RefusedForAPostThatIsNotScheduled(t *testing.T) {
 	}
 }
 
-// A refused claim leaves no trace: clients would see a post that is published
-// although nothing is sent.
+// A refused claim changes nothing: clients would see a post in flight although nothing
+// is sent.
 func TestClaim_RefusedChangesNothing(t *testing.T) {
 	for name, prepare := range map[string]func(n *newsroom, c post.Call) post.Call{
 		"TargetHasFailed": func(n *newsroom, c post.Call) post.Call {
@@ -84,7 +84,7 @@ func TestClaim_RefusedChangesNothing(t *testing.T) {
 	}
 }
 
-// Each segment of a thread is sent once. Its claims count by segment and revision.
+// Each segment of a thread is sent once. Claims are counted by segment and revision.
 func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	n := open(t)
 	p := n.create()
@@ -130,7 +130,7 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	if last, err := n.LastEpoch(t.Context(), edited.TargetID, 0, edited.Revision); err != nil || last != 0 {
 		t.Errorf("sends of the first segment in this revision: got %d, %v, want 0", last, err)
 	}
-	// Readers are led to the first segment.
+	// Clients get the URL of the first segment.
 	if got := n.finish(last).Targets[0]; got.RemoteID != "1" || got.RemoteURL != o.RemoteURL || !got.SentAt.Equal(first.SentAt) {
 		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt, "1", o.RemoteURL, first.SentAt)
 	}
@@ -142,7 +142,7 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	require.Equal(t, 1, published[1].Segment)
 }
 
-// A late call is planned for now: what the network shows is compared with that.
+// A late call is planned for now: listed posts are compared with that time.
 func TestClaim_OfALatePostIsPlannedForNow(t *testing.T) {
 	n := open(t)
 	p := n.create()
@@ -152,7 +152,7 @@ func TestClaim_OfALatePostIsPlannedForNow(t *testing.T) {
 	}
 }
 
-// The outcome of a call is recorded once, whoever reports it and how.
+// The outcome of a call is recorded once, whoever reports it.
 func TestFinish_OutcomesAreFinal(t *testing.T) {
 	n := open(t)
 	finishers := map[string]func(o post.Outcome) bool{
@@ -179,18 +179,18 @@ func TestFinish_OutcomesAreFinal(t *testing.T) {
 		var ledger string
 		n.query(&ledger, "select concat_ws(' ', state, remote_id, evidence->>'cause', evidence->>'request', finished_at > now() - interval '1 minute') from operations where id = $1", c.OperationID)
 		if want := "accepted " + o.RemoteID + " timeout 7 t"; ledger != want {
-			t.Errorf("%s: the ledger says %q, want %q", name, ledger, want)
+			t.Errorf("%s: the ledger has %q, want %q", name, ledger, want)
 		}
 		for again, finish := range finishers {
 			if finish(o) {
-				t.Errorf("%s, then %s: the outcome was taken twice", name, again)
+				t.Errorf("%s, then %s: the outcome was recorded twice", name, again)
 			}
 		}
-		// A late answer changes nothing in the ledger either.
+		// A late response does not change the ledger either.
 		n.must(n.SetCallState(t.Context(), c.OperationID, post.CallReconciledAbsent, map[string]any{"late": true}))
 		var state string
 		if n.query(&state, "select state from operations where id = $1", c.OperationID); state != post.CallAccepted {
-			t.Errorf("%s: the ledger says %s after a late answer, want accepted", name, state)
+			t.Errorf("%s: the ledger has %s after a late response, want accepted", name, state)
 		}
 		if _, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute); ok || err != nil {
 			t.Errorf("%s: a published target was taken over: %v, %v", name, ok, err)

@@ -35,7 +35,7 @@ func TestClaim_OneOfTwentyWins(t *testing.T) {
 	}
 	all.Wait()
 	if len(won) != 1 {
-		t.Fatalf("%d claims won", len(won))
+		t.Fatalf("%d claims succeeded", len(won))
 	}
 	var rows int
 	n.query(&rows, "select count(*) from operations")
@@ -56,7 +56,7 @@ func TestClaim_WritesTheLedgerFirst(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	// The call is planned for the post's time; the lease runs from now on.
+	// The call is planned for the post's time; the lease starts now.
 	if claimed.Fence != 1 || !claimed.SentAt.Equal(p.ScheduledTime) || time.Until(claimed.ClaimedUntil).Round(10*time.Second) != time.Minute {
 		t.Errorf("claimed %+v", claimed)
 	}
@@ -92,7 +92,7 @@ func TestClaim_RequiresTheNewestRevision(t *testing.T) {
 	edited, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
 	if _, ok, err := n.Claim(t.Context(), call(p, 0, 1), time.Minute); ok || err != nil {
-		t.Errorf("the revision before the edit was claimed (%v, %v)", ok, err)
+		t.Errorf("the revision from before the edit was claimed (%v, %v)", ok, err)
 	}
 	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Scheduled {
 		t.Errorf("the refused claim left %+v, %v", now, err)
@@ -155,18 +155,18 @@ func TestClaim_TakeOverRequiresAnExpiredLease(t *testing.T) {
 		t.Errorf("taken over from its new holder: got %v, %v, want a refusal", ok, err)
 	}
 
-	// Whoever knows of the first claim only must not end the second.
+	// A holder that knows only the first fencing number must not end the second claim.
 	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
 	if _, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); ok || err != nil {
 		t.Errorf("a take-over under an old fence: got %v, %v, want a refusal", ok, err)
 	}
 
-	// The earlier holder wakes late: nothing that it says counts any more.
+	// The previous holder resumes late: its results are refused.
 	if _, ok, err := n.RecordOutcome(t.Context(), outcome(first, "1")); ok || err != nil {
-		t.Errorf("the earlier holder's outcome was taken (%v)", err)
+		t.Errorf("the previous holder's outcome was recorded (%v)", err)
 	}
 	if ok, err := n.RenewClaim(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
-		t.Errorf("the earlier holder renewed its claim (%v)", err)
+		t.Errorf("the previous holder renewed its claim (%v)", err)
 	}
 	second := first
 	second.Fence = fences[0]
@@ -198,10 +198,10 @@ func TestRecordOutcome_RejectsAnOlderRevision(t *testing.T) {
 	text := "Corrected"
 	_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
-	// What preparing the older text found wrong does not concern the new one.
+	// Problems from preparing the previous text do not concern the new one.
 	o := post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed, ErrorClass: "rejected", Error: "Too long.", Event: post.EventFailed}
 	if _, ok, err := n.RecordOutcome(t.Context(), o); ok || err != nil {
-		t.Errorf("it was taken (%v)", err)
+		t.Errorf("it was recorded (%v)", err)
 	}
 	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Scheduled {
 		t.Errorf("the post is %+v, %v", now, err)
@@ -224,7 +224,7 @@ func TestRecordOutcome_RejectionChangesNothing(t *testing.T) {
 	var state string
 	n.query(&state, "select state from operations")
 	if state != post.CallSending {
-		t.Errorf("the ledger says %s", state)
+		t.Errorf("the ledger has %s", state)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestClaim_RetryHasANewEpoch(t *testing.T) {
 	if got.Status != post.Publishing || got.RetryCount != 1 || got.Targets[0].Attempts != 1 || got.Targets[0].ClaimedUntil != nil {
 		t.Errorf("after the first try %+v", got)
 	}
-	// It takes nobody else's claim with it.
+	// It does not affect other posts' claims.
 	other := n.create()
 	if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
 		t.Errorf("the same epoch once more, and another post's first: %v, %v", ok, err)
@@ -286,7 +286,7 @@ func TestRecordOutcome_RemotePostBelongsToOneTarget(t *testing.T) {
 	if _, ok, err := n.RecordOutcome(t.Context(), found); ok || err == nil {
 		t.Errorf("a remote post was found for two posts (%v)", err)
 	}
-	// What the network itself answers is recorded as it says.
+	// The network's own response is recorded as it is.
 	if _, ok, err := n.RecordOutcome(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
 		t.Errorf("an accepted call was not recorded: %v %v", ok, err)
 	}
@@ -307,9 +307,9 @@ func TestParent_ReturnsTheStateOfTheParent(t *testing.T) {
 	}
 }
 
-// An attempt that read the open call before its holder settled it must not take
-// the claim over: it would leave the target uncertain about a call that nobody
-// can decide on any more.
+// An attempt that read the open call before its holder settled it must not take over
+// the claim: the target would be uncertain because of a call that cannot be decided any
+// more.
 func TestTakeOver_RefusedOnceTheCallIsSettled(t *testing.T) {
 	n := open(t)
 	settle := func(c post.Call) {

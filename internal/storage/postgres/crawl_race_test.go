@@ -58,7 +58,7 @@ func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 	for range 2 {
 		run("enqueue seeds", func(ctx context.Context, _ int) error {
 			enqueued, err := n.EnqueueDueSeeds(ctx, 100)
-			if enqueued > 0 { // due again at once
+			if enqueued > 0 { // due again immediately
 				for _, d := range domains {
 					if _, err := n.ApplyDomainCommand(ctx, uuid.Nil, d.Name, crawl.RunNow, ""); err != nil {
 						return err

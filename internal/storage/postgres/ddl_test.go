@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// While a new version is rolled out, the one before works on the same database:
-// what a migration changes, that one must not miss. And a table that readers and
-// writers use must not be locked for as long as it takes to read it.
+// While a new version is rolled out, the previous one works on the same database: a
+// migration must not remove or change what it needs. And no table may be locked for as
+// long as a scan takes.
 //
 // The baseline (00100 to 00105) precedes every rollout.
 const firstGuarded = "00106"
 
-// allowed are statements that the rules refuse and that were thought about, by
-// file and rule, with the reason.
+// allowed are statements that the rules refuse and that were reviewed, by file and
+// rule, with the reason.
 func allowed() map[string]map[string]string { return map[string]map[string]string{} }
 
 // rule is a kind of statement that is refused, and what to do instead.
@@ -26,7 +26,7 @@ type rule struct {
 	like    *regexp.Regexp
 	unless  *regexp.Regexp
 	instead string
-	old     bool // it is about a table that was there before
+	old     bool // applies to tables that existed before
 }
 
 func rules() []rule {
@@ -37,20 +37,20 @@ func rules() []rule {
 		{"rename", re(`^alter .*\brename\b`), nil, "add the new name, write both, move over, drop the old one later", true},
 		{"change-type", re(`\balter (column )?\w+ (set data )?type\b`), nil, "add a column of the new type and fill it in batches", true},
 		{"set-not-null", re(`\balter (column )?\w+ set not null\b`), nil, "add a check (… is not null) not valid, validate it in a migration of its own, then set not null", true},
-		{"add-not-null", re(`\badd (column )?(if not exists )?\w+ [^,]*\bnot null\b`), re(`\bdefault\b`), "give it a default: the version before writes rows without it", true},
+		{"add-not-null", re(`\badd (column )?(if not exists )?\w+ [^,]*\bnot null\b`), re(`\bdefault\b`), "give it a default: the previous version writes rows without it", true},
 		{"rewrite", re(`\badd (column )?(if not exists )?\w+ [^,]*(default (clock_timestamp|gen_random_uuid|random|uuidv7)\(|generated always as \(.*\bstored\b|serial\b|generated (always|by default) as identity)`), nil,
 			"add it without, set the default afterwards, fill in batches", true},
 		{"add-constraint", re(`\badd (constraint \w+ )?(check|foreign key|exclude)\b|\badd (column )?(if not exists )?\w+ [^,]*\breferences\b`), re(`\bnot valid\b|\badd column\b[^,]*\breferences\b`), "add it not valid, and validate it in a migration of its own", true},
-		{"add-unique", re(`\badd (constraint \w+ )?(unique|primary key)\b`), re(`\busing index\b`), "make a unique index concurrently, then add the constraint using it", true},
+		{"add-unique", re(`\badd (constraint \w+ )?(unique|primary key)\b`), re(`\busing index\b`), "create a unique index concurrently, then add the constraint using it", true},
 		{"index", re(`^create (unique )?index\b`), re(`\bconcurrently\b`), "create index concurrently, with -- +goose NO TRANSACTION", true},
 		{"drop-index", re(`^drop index\b`), re(`\bconcurrently\b`), "drop index concurrently, with -- +goose NO TRANSACTION", true},
 		{"write-all", re(`^(update|delete from)\b`), re(`\bwhere\b`), "write in batches from the program, not all rows in one transaction", true},
-		{"truncate", re(`^truncate\b`), nil, "the version before still reads it", true},
-		{"lock", re(`^(lock table|vacuum full|cluster|reindex (table|database|schema)\b)`), re(`\bconcurrently\b`), "nobody could work meanwhile", true},
+		{"truncate", re(`^truncate\b`), nil, "the previous version still reads it", true},
+		{"lock", re(`^(lock table|vacuum full|cluster|reindex (table|database|schema)\b)`), re(`\bconcurrently\b`), "it blocks all other transactions", true},
 	}
 }
 
-// statements splits the part of a migration that brings it about.
+// statements splits the Up part of a migration.
 func statements(sql string) (out []string) {
 	up, _, _ := strings.Cut(sql, "-- +goose Down")
 	var b strings.Builder
@@ -90,7 +90,7 @@ func breaches(sql string) map[string]string {
 		if m := about.FindStringSubmatch(s); m != nil {
 			table = strings.ToLower(strings.Join(m[1:], ""))
 		}
-		// Each part of an alter table is looked at by itself.
+		// Each part of an alter table is checked separately.
 		parts := []string{s}
 		if strings.HasPrefix(strings.ToLower(s), "alter table") {
 			parts = regexp.MustCompile(`,\s*\n`).Split(s, -1)
@@ -141,7 +141,7 @@ func TestMigrations_AreBackwardCompatible(t *testing.T) {
 	}
 }
 
-// The rules refuse what they are for, and nothing else.
+// The rules refuse unsafe statements, and nothing else.
 func TestMigrations_Rules(t *testing.T) {
 	for sql, want := range map[string]string{
 		"alter table media drop column kind;":                             "drop-column",
@@ -162,7 +162,7 @@ func TestMigrations_Rules(t *testing.T) {
 		"update media set kind = 'image';":                                    "write-all",
 		"truncate media;":                                                     "truncate",
 		"lock table media;":                                                   "lock",
-		// What is safe.
+		// Safe statements.
 		"alter table media add column note text;":                                                                                          "",
 		"alter table media add column note text not null default '';":                                                                      "",
 		"alter table media drop constraint small;":                                                                                         "",

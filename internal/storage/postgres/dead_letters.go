@@ -229,5 +229,5 @@ func (s *Store) ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, er
 // MarkLate adds an event to every unpublished post that is late by more than after, once
 // per post.
 func (s *Store) MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
-	return s.q.NoteLate(ctx, db.NoteLateParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.MarkLatePosts(ctx, db.MarkLatePostsParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 }

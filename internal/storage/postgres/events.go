@@ -24,7 +24,7 @@ func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit
 
 // LatestEventCursor returns the position after all committed events.
 func (s *Store) LatestEventCursor(ctx context.Context) (post.EventCursor, error) {
-	row, err := s.q.EventsNow(ctx)
+	row, err := s.q.EventHorizon(ctx)
 	// Transactions are numbered from 3, see "Transactions and Identifiers" in
 	// the manual of Postgres.
 	return post.EventCursor{Tx: row.Tx - 1, ID: row.ID}, err
@@ -57,7 +57,7 @@ func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after p
 // AlignCursor adjusts event positions after a restore from a dump: transaction ids of
 // the original server would be in the future of the new one.
 func (s *Store) AlignCursor(ctx context.Context) (restored bool, err error) {
-	if restored, err = s.q.EventsFromTheFuture(ctx); err != nil || !restored {
+	if restored, err = s.q.HasLaterEvents(ctx); err != nil || !restored {
 		return restored, err
 	}
 	return true, s.inTx(ctx, func(q *db.Queries) error {

@@ -61,8 +61,8 @@ func (s *Store) DeleteGroup(ctx context.Context, workspaceID, id uuid.UUID) erro
 	return err
 }
 
-// TakenSlots says which of the times are taken, by posts of a group's queue or by
-// others that go to one of the accounts. A post does not stand in its own way.
+// TakenSlots returns which of the times are taken by posts of a group's queue, or by
+// other posts on one of the accounts. A post does not conflict with itself.
 func (s *Store) TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error) {
 	rows, err := s.q.TakenSlots(ctx, db.TakenSlotsParams{WorkspaceID: group.WorkspaceID, GroupID: group.ID, AccountIds: orEmpty(accounts), ExceptPost: except, Ats: ats})
 	taken := make(map[time.Time]bool, len(rows))
@@ -96,7 +96,7 @@ func groupNameError(err error) error {
 	return err
 }
 
-// slotError says in words that the unique index refused a slot of a queue.
+// slotError returns a readable error if the unique index refused a slot of a queue.
 func slotError(err error) error {
 	if violates(err, "scheduled_posts_slot") {
 		return post.SlotTaken()

@@ -15,9 +15,9 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// interruption is a context that is canceled for one moment: the statement that
-// is about to run then fails, and those after it do not. Counting up the moments
-// makes every statement of a call fail once.
+// interruption is a context that is canceled at one moment: the statement that is about
+// to run then fails, as do later ones. Advancing the moment makes every statement of a
+// call fail once.
 type interruption struct {
 	context.Context
 	left  atomic.Int64
@@ -60,9 +60,9 @@ func (n *newsroom) selectorState(d crawl.Domain) (state string) {
 	return state
 }
 
-// Whichever statement fails, a change of a site's selectors is made as a whole,
-// or its error is returned and nothing changes: a site must never be without an
-// active version that its monitor believes in.
+// If a statement fails, a change of a site's selectors is complete, or its error is
+// returned and nothing changes: a site must never be without the active version that
+// its monitor expects.
 func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 	n := open(t)
 	made := 0
@@ -83,7 +83,7 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 	for name, row := range map[string]struct {
 		prepare func(d crawl.Domain)
 		change  func(ctx context.Context, d crawl.Domain) error
-		want    string // what the state contains afterwards
+		want    string // part of the resulting state
 	}{
 		"RollBack": {twice, func(ctx context.Context, d crawl.Domain) error {
 			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "worse", false)
@@ -149,13 +149,13 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 			before := n.selectorState(d)
 			for moment := int64(1); ; moment++ {
 				if moment > 500 {
-					t.Fatal("it is interrupted without end")
+					t.Fatal("every attempt was interrupted")
 				}
 				ctx := interruptedAt(t.Context(), moment)
 				err := row.change(ctx, d)
 				after := n.selectorState(d)
 				if after == complete && after != before {
-					break // also when the interruption came too late
+					break // also when the interruption was too late
 				}
 				if err == nil || after != before {
 					t.Fatalf("interrupted at moment %d: got error %v and\n%s\nwant an error and\n%s\nor\n%s", moment, err, after, before, complete)
@@ -165,8 +165,7 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// What cannot be read is not taken for something else: the site keeps the version
-// that it has.
+// Rows that cannot be decoded are an error: the site keeps its version.
 func TestSelectors_UnreadableRowsChangeNothing(t *testing.T) {
 	n := open(t)
 	for name, row := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// A long-lasting state adds one timeline entry, not one per attempt.
+// A state that lasts adds one timeline entry, not one per attempt.
 func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	n := open(t)
 	p := n.create()
@@ -37,8 +37,8 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	}
 }
 
-// What the database could not answer must never look like an answer: "no call is
-// open" or "nothing was published" would send a post again.
+// A failed query must never look like an answer: "no call is open" or "nothing was
+// published" would cause a second send.
 func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 	n := open(t)
 	_, d := n.seed(n.workspace.ID, "https://news.example/")

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// sideBySide runs f in eight places at once and counts how often it says true.
+// sideBySide runs f in eight goroutines and counts how often it returns true.
 func sideBySide(n *newsroom, f func(i int) (bool, error)) (count int) {
 	n.t.Helper()
 	var wg sync.WaitGroup
@@ -55,9 +55,9 @@ func TestAdmit_EmailBelongsToOneUser(t *testing.T) {
 		return found, err
 	})
 	if admitted != 1 {
-		t.Errorf("%d people were taken for the owner of one address", admitted)
+		t.Errorf("%d people got the account of one address", admitted)
 	}
-	// Another provider may know the same user by a name of its own.
+	// Another provider may know the same user by another name.
 	if _, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://other.example", Subject: "ann", Email: "ann@news.example"}, ""); !found || err != nil {
 		t.Errorf("%v %v", found, err)
 	}
@@ -74,10 +74,10 @@ func TestLoginLink_IsUsedOnce(t *testing.T) {
 		t.Errorf("a link was used %d times", used)
 	}
 	if used := sideBySide(n, func(int) (bool, error) { return n.UseLoginAnswer(t.Context(), hash, now, now.Add(-time.Minute)) }); used != 1 {
-		t.Errorf("an answer was used %d times", used)
+		t.Errorf("a response was used %d times", used)
 	}
 	if first, err := n.UseLoginAnswer(t.Context(), hash, now.Add(time.Hour), now.Add(time.Minute)); err != nil || !first {
-		t.Errorf("old answers are kept: %v %v", first, err)
+		t.Errorf("old responses are still stored: %v %v", first, err)
 	}
 }
 

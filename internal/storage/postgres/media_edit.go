@@ -92,7 +92,7 @@ func lockMedia(ctx context.Context, q *db.Queries, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := q.HoldMedia(ctx, ids)
+	_, err := q.LockUsedMedia(ctx, ids)
 	return err
 }
 

@@ -68,7 +68,7 @@ func (s *Store) DeleteOldRenditions(ctx context.Context, age time.Duration) (int
 
 // UnreferencedObjects lists keys that nothing refers to.
 func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error) {
-	return s.q.UnheldObjects(ctx, db.UnheldObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.UnusedObjects(ctx, db.UnusedObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
 // DeleteObject deletes an object that nothing refers to. It locks the row meanwhile: a
@@ -76,12 +76,12 @@ func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int
 // has stored them and saves an item waits for the lock and then finds the row deleted.
 func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.LockUnheldObject(ctx, key); noRows(err) {
+		if _, err := q.LockUnusedObject(ctx, key); noRows(err) {
 			return nil // already deleted, or in use
 		} else if err != nil {
 			return err
 		}
-		unheld, err := q.ObjectIsUnheld(ctx, key)
+		unheld, err := q.IsObjectUnused(ctx, key)
 		if err != nil || !unheld {
 			return err
 		}

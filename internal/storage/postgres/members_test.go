@@ -14,7 +14,7 @@ import (
 	"dateline/internal/infra/idempotency"
 )
 
-// join makes a new person a member who has logged in.
+// join makes a new user, who has logged in, a member.
 func (n *newsroom) join(role workspace.Role) uuid.UUID {
 	n.t.Helper()
 	m, _, err := n.Invite(n.t.Context(), n.workspace.ID, newID().String()+"@news.example", role, idempotency.Key{})
@@ -45,7 +45,7 @@ func TestMembers_LastOwnerStays(t *testing.T) {
 	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user)); e.Code != "last_owner" {
 		t.Errorf("%+v", e)
 	}
-	// An owner who never logged in may never do so.
+	// An owner who has never logged in may never do so.
 	invited, _, err := n.Invite(t.Context(), n.workspace.ID, "new@news.example", workspace.Owner, idempotency.Key{})
 	n.must(err)
 	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user)); e.Code != "last_owner" {
@@ -58,8 +58,7 @@ func TestMembers_LastOwnerStays(t *testing.T) {
 	}
 }
 
-// Two owners get rid of each other at the same moment, in all ways: one of them
-// stays.
+// Two owners remove each other concurrently in every way: one of them stays.
 func TestMembers_TwoOwnersCannotRemoveEachOther(t *testing.T) {
 	n := open(t)
 	ways := map[string]func(user uuid.UUID) error{
@@ -96,7 +95,7 @@ func TestMembers_TwoOwnersCannotRemoveEachOther(t *testing.T) {
 					}
 				}
 				if done != 1 || len(owners) != 1 {
-					t.Fatalf("%s and %s: %d were done, and %d owners are left", one, other, done, len(owners))
+					t.Fatalf("%s and %s: %d succeeded, and %d owners are left", one, other, done, len(owners))
 				}
 				first = owners[0]
 			}
@@ -121,7 +120,7 @@ func TestMembers_RemoveRevokesTokens(t *testing.T) {
 	if a, b, c := n.tokenStatus(here), n.tokenStatus(there), n.tokenStatus(mine); a != workspace.TokenRevoked || b != workspace.TokenActive || c != workspace.TokenActive {
 		t.Errorf("here %d, elsewhere %d, another member's %d", a, b, c)
 	}
-	// Who comes back starts without tokens.
+	// A member who returns starts without tokens.
 	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'owner')", n.workspace.ID, user)
 	if got := n.tokenStatus(here); got != workspace.TokenRevoked {
 		t.Errorf("after coming back: %d", got)
@@ -131,7 +130,7 @@ func TestMembers_RemoveRevokesTokens(t *testing.T) {
 	}
 }
 
-// A token that is made while its member is removed does not outlive that.
+// A token that is created while its member is removed is removed, too.
 func TestMembers_RemoveDuringTokenCreation(t *testing.T) {
 	n := open(t)
 	for range 20 {
@@ -156,7 +155,7 @@ func TestMembers_RemoveDuringTokenCreation(t *testing.T) {
 		all.Wait()
 		n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'author')", n.workspace.ID, user)
 		if got := n.tokenStatus(plain); got == workspace.TokenActive {
-			t.Fatal("the token is good once its member is back")
+			t.Fatal("the token is valid again after its member returns")
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestMigrations_AreReversible(t *testing.T) {
 	}
 	defer s.Close()
 	db, migrations := stepwise(t, url)
-	// What the schema is made of, as far as anything can be left over.
+	// The schema's objects that a rollback could leave behind.
 	schema := func() (shape []string) {
 		t.Helper()
 		rows, err := db.QueryContext(t.Context(), `
@@ -123,7 +123,7 @@ func TestMigrations_AreReversible(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := schema(); !slices.Equal(again, whole) {
-		t.Error("built again, the schema is another")
+		t.Error("after migrating again, the schema differs")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestSchema_TimesHaveTimeZones(t *testing.T) {
 	var naive int
 	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = 'timestamp without time zone' and table_name <> 'goose_db_version'")
 	if naive != 0 {
-		t.Errorf("%d columns hold times without a zone", naive)
+		t.Errorf("%d columns have times without a time zone", naive)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestSchema_ConstraintsRejectInvalidRows(t *testing.T) {
 	p := n.create()
 	for name, sql := range map[string]string{
 		"a post without text and attachment": "update scheduled_posts set content = '' where post_id = $1",
-		"an attachment without its place":    "update scheduled_posts set attachment_ids = array[gen_random_uuid()] where post_id = $1",
+		"an attachment without its position": "update scheduled_posts set attachment_ids = array[gen_random_uuid()] where post_id = $1",
 		"an unknown status":                  "update scheduled_posts set status = 'lost' where post_id = $1",
 		"a negative count of retries":        "update scheduled_posts set retry_count = -1 where post_id = $1",
 		"a posted target without remote id":  "update post_targets set status = 'posted' where post_id = $1",

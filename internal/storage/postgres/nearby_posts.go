@@ -16,13 +16,13 @@ const spotsBatch = 2000
 // that is close in time.
 func (s *Store) NearbyPosts(ctx context.Context, workspaceID uuid.UUID, spots []post.Slot) (near []post.NearbyPost, err error) {
 	for from := 0; from < len(spots); from += spotsBatch {
-		in := db.NeighboursParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(), NearSeconds: post.ConflictWindow.Seconds()}
+		in := db.NearbyPostsParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(), NearSeconds: post.ConflictWindow.Seconds()}
 		for i, at := range spots[from:min(from+spotsBatch, len(spots))] {
 			in.Ns, in.PostIds = append(in.Ns, int32(from+i)), append(in.PostIds, at.PostID) //nolint:gosec // a request has ten thousand rows at most
 			in.SeriesIds, in.AccountIds = append(in.SeriesIds, at.SeriesID), append(in.AccountIds, at.AccountID)
 			in.Ats, in.Fingerprints = append(in.Ats, at.At), append(in.Fingerprints, orEmpty(at.Fingerprint))
 		}
-		rows, err := s.q.Neighbours(ctx, in)
+		rows, err := s.q.NearbyPosts(ctx, in)
 		if err != nil {
 			return nil, err
 		}

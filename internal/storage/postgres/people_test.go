@@ -27,7 +27,7 @@ func TestToken_IsStoredAsHashOnly(t *testing.T) {
 	var leaks int
 	n.query(&leaks, "select count(*) from api_tokens t where t::text like '%' || $1 || '%'", n.token[7:])
 	if leaks != 0 {
-		t.Error("the token stands in its row")
+		t.Error("the token is stored in plain text")
 	}
 	who, status, err := n.Bearer(t.Context(), workspace.HashToken(n.token))
 	if err != nil || status != workspace.TokenActive {
@@ -86,7 +86,7 @@ func TestBearer_TokenEndsWithTheMembership(t *testing.T) {
 	}
 }
 
-// The note is written behind the request's back: closing the store waits for it.
+// The use is recorded asynchronously: closing the store waits for it.
 func TestToken_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	n := open(t)
 	used := func() (at *time.Time) {
@@ -103,14 +103,14 @@ func TestToken_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	}
 	first := used()
 	if first == nil {
-		t.Fatal("the use was not noted")
+		t.Fatal("the use was not recorded")
 	}
 	if second := used(); !second.Equal(*first) {
-		t.Errorf("noted at %s and at %s", first, second)
+		t.Errorf("recorded at %s and at %s", first, second)
 	}
 	n.exec("update api_tokens set last_used_at = now() - interval '2 minutes'")
 	if third := used(); third.Before(*first) {
-		t.Errorf("still noted at %s", third)
+		t.Errorf("still recorded at %s", third)
 	}
 }
 

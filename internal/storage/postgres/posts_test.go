@@ -100,7 +100,7 @@ func TestPost_IsIsolated(t *testing.T) {
 	}
 }
 
-// Several posts share a second, so that the cursor has to tell them apart.
+// Several posts share a second, so the cursor has to order them.
 func TestPosts_PagesInBothDirections(t *testing.T) {
 	n := open(t)
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
@@ -117,7 +117,7 @@ func TestPosts_PagesInBothDirections(t *testing.T) {
 			if len(page) == 0 {
 				break
 			}
-			if len(seen) == 12 { // what comes in meanwhile must not move what is still to come
+			if len(seen) == 12 { // posts created meanwhile must not shift later pages
 				n.create(func(d *post.NewPost) {
 					d.Post.ScheduledTime = base.Add(-time.Minute)
 					if !ascending {
@@ -134,7 +134,7 @@ func TestPosts_PagesInBothDirections(t *testing.T) {
 		want := slices.Clone(ids)
 		if !ascending {
 			slices.Reverse(want)
-			seen = slices.DeleteFunc(seen, func(id uuid.UUID) bool { return !slices.Contains(ids, id) }) // the one of the first round
+			seen = slices.DeleteFunc(seen, func(id uuid.UUID) bool { return !slices.Contains(ids, id) }) // the one of the first pass
 		}
 		if !slices.Equal(seen, want) {
 			t.Errorf("ascending %v: saw %d posts, want %d in order", ascending, len(seen), len(want))
@@ -217,8 +217,8 @@ func TestEvents_ContinueAfterTheGivenEvent(t *testing.T) {
 	}
 }
 
-// Event IDs are assigned before the transaction commits. If AddEvent did not wait
-// for the lock on the post, a stream could skip an event that commits later.
+// Event IDs are assigned before the transaction commits. If AddEvent did not wait for
+// the lock on the post, a stream could skip an event that commits later.
 func TestAddEvent_WaitsForConcurrentChange(t *testing.T) {
 	n := open(t)
 	p := n.create()
@@ -227,7 +227,7 @@ func TestAddEvent_WaitsForConcurrentChange(t *testing.T) {
 	n.must(err)
 	noted := make(chan error, 1)
 	go func() { noted <- n.AddEvent(t.Context(), p.ID, nil, post.EventRefused, post.ActorOperator, nil) }()
-	time.Sleep(50 * time.Millisecond) // long enough for a note that would not wait
+	time.Sleep(50 * time.Millisecond) // long enough for an AddEvent that would not wait
 	_, err = tx.Exec(t.Context(), "insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'edited', 'dateline')", p.ID, n.workspace.ID)
 	n.must(err)
 	n.must(tx.Commit(t.Context()))

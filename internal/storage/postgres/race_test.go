@@ -12,8 +12,8 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// Fifty people and publishers act on one post at the same moment, many times
-// over. Whatever wins: what one of them was told stays true.
+// Fifty people and publishers act on one post concurrently, many times. Whichever wins,
+// the responses remain true.
 func TestClaim_RacesWithEditAndCancel(t *testing.T) {
 	n := open(t)
 	for round := range 12 {
@@ -43,7 +43,7 @@ func TestClaim_RacesWithEditAndCancel(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if got.Content != text || texts[got.Revision] != "" {
-					return fmt.Errorf("edit %q was answered with %q, revision %d", text, got.Content, got.Revision)
+					return fmt.Errorf("edit %q returned %q, revision %d", text, got.Content, got.Revision)
 				}
 				texts[got.Revision] = text
 				return nil
@@ -107,7 +107,7 @@ func TestClaim_RacesWithEditAndCancel(t *testing.T) {
 	}
 }
 
-// tooLate passes refusals: somebody else was faster.
+// tooLate accepts refusals: another request was first.
 func tooLate(err error) error {
 	var e *apperr.Error
 	if errors.As(err, &e) && e.Code == "too_late" {

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// missing lists the posts that the reconciler has to tell Temporal of.
+// missing lists the posts that the reconciler has to signal to Temporal.
 func (n *newsroom) missing() []uuid.UUID {
 	n.t.Helper()
 	missing, err := n.ListMissingWorkflows(n.t.Context(), 100)
@@ -31,7 +31,7 @@ func TestListMissingWorkflows_UntilAcknowledged(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	if ids := n.missing(); len(ids) != 0 {
-		t.Errorf("a post that was made just now is missing its workflow: %v", ids)
+		t.Errorf("a post created just now is missing its workflow: %v", ids)
 	}
 	n.age(p, "10 seconds")
 	if ids := n.missing(); !slices.Equal(ids, []uuid.UUID{p.ID}) {

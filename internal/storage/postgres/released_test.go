@@ -17,7 +17,7 @@ import (
 
 const releasedFile = "released_migrations.txt"
 
-// release makes TestReleasedMigrations_AreUnchanged add what is new to the list.
+// release makes TestReleasedMigrations_AreUnchanged add new migrations to the list.
 var release = flag.String("release-migrations", "", "add the migrations that are not released yet to "+releasedFile+", under this release")
 
 // migrationFiles are the migrations of the work tree, in the order of their numbers.
@@ -125,8 +125,8 @@ func TestMigrations_NewOnesAreTheNewest(t *testing.T) {
 	}
 }
 
-// mainBranch is the commit to compare with: main, or on main itself the commit
-// before. Empty: there is neither, as in a shallow clone.
+// mainBranch returns the commit to compare with: main, or on main itself the previous
+// commit. Empty: neither exists, as in a shallow clone.
 func mainBranch(t *testing.T) string {
 	t.Helper()
 	head := git("rev-parse", "--verify", "--quiet", "HEAD")
@@ -139,7 +139,7 @@ func mainBranch(t *testing.T) string {
 	return git("rev-parse", "--verify", "--quiet", "HEAD^1")
 }
 
-// git gives what a command printed; nothing when it fails.
+// git returns the output of a command, or "" if it fails.
 func git(args ...string) string {
 	out, err := exec.Command("git", args...).Output()
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Store) LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, o
 
 // ExtendRefreshLease extends a lease; false: another caller has it.
 func (s *Store) ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error) {
-	n, err := s.q.HoldRefresh(ctx, db.HoldRefreshParams{ID: id, TokenVersion: version, Owner: &owner, LeaseSeconds: lease.Seconds()})
+	n, err := s.q.RenewRefreshLease(ctx, db.RenewRefreshLeaseParams{ID: id, TokenVersion: version, Owner: &owner, LeaseSeconds: lease.Seconds()})
 	return n > 0, err
 }
 
@@ -57,5 +57,5 @@ func (s *Store) RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error
 // WarnOfExpiry records a warning 14, 7 and 1 days before access that cannot be renewed
 // expires, each once, and returns the accounts with new warnings.
 func (s *Store) WarnOfExpiry(ctx context.Context) ([]uuid.UUID, error) {
-	return s.q.WarnOfEnds(ctx)
+	return s.q.WarnOfExpiry(ctx)
 }

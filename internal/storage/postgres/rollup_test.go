@@ -10,7 +10,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// The status of a post follows from its targets'.
+// The status of a post is derived from its targets'.
 func TestRecordOutcome_PostStatusFollowsItsTargets(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
@@ -75,7 +75,7 @@ func TestRecordOutcome_TransientFailureKeepsThePostEditable(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetScheduled,
-		ErrorClass: "transient", Error: "The instance is away.", Event: post.EventRetrying})
+		ErrorClass: "transient", Error: "The instance is down.", Event: post.EventRetrying})
 	if got.Status != post.Scheduled || got.RetryCount != 1 {
 		t.Fatalf("got %+v", got)
 	}

@@ -11,16 +11,16 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// Data of a build that does not fit is refused before anything is changed, with
-// the remedy. What fits is migrated.
+// Data of an incompatible build is refused before anything is changed, with a remedy.
+// Compatible data is migrated.
 func TestMigrate_RefusesDataThatDoesNotFit(t *testing.T) {
 	newest, err := postgres.NewestMigration()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct {
-		change string // to a database that has all migrations
-		want   string // in the refusal; empty: it is migrated
+		change string // to a database with all migrations
+		want   string // in the error; empty: it is migrated
 		remedy string
 	}{
 		"BeforeTheBaseline":  {"delete from goose_db_version where version_id = (select min(version_id) from goose_db_version where version_id > 0)", "from before migration", "dateline export"},

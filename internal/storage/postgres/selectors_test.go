@@ -21,8 +21,8 @@ func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	return made
 }
 
-// inUse is the version by which a site is read, which the monitor and the
-// versions themselves must agree on. 0: generic extraction.
+// inUse returns the site's active version, on which the monitor and the versions must
+// agree. 0: generic extraction.
 func (n *newsroom) inUse(d crawl.Domain) int {
 	n.t.Helper()
 	site, err := n.SiteSelectors(n.t.Context(), d.ID)
@@ -58,7 +58,7 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 		n.query(&previous, "select (data->>'previous')::int from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
 		n.query(&reason, "select data->>'reason' from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
 		if version != want || previous != want+1 || reason != "it lacks the lead" {
-			t.Errorf("the event says %d instead of %d because %q, want %d instead of %d", version, previous, reason, want, want+1)
+			t.Errorf("the event has %d instead of %d because %q, want %d instead of %d", version, previous, reason, want, want+1)
 		}
 	}
 	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); done || err != nil || back.Version != 0 {
@@ -67,14 +67,14 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 	if rows := n.count("select count(*) from audit_log where action like 'domain%'"); rows != 6 {
 		t.Errorf("audit log: got %d lines, want one for each of 3 versions and 3 rollbacks", rows)
 	}
-	// A version that was rolled back is not gone back to.
+	// A version that was rolled back is not activated by another rollback.
 	n.activate(d)
 	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); err != nil || !done || back.Version != 0 {
 		t.Errorf("all others were rolled back: got version %d, %v, %v, want 0", back.Version, done, err)
 	}
 }
 
-// What the monitor asked for is done once, and only while it asks for it.
+// A request of the monitor is executed once, and only while it is pending.
 func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	n := open(t)
 	_, d := n.seed(n.workspace.ID, "https://news.example/")
@@ -91,7 +91,7 @@ func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	}
 	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, "the site may have changed"))
 	if _, done := rollBack(); done {
-		t.Error("rolled back although the monitor asks to learn")
+		t.Error("rolled back although the monitor requests learning")
 	}
 	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, "version 2 is worse"))
 	if back, done := rollBack(); !done || back.Version != 1 || n.inUse(d) != 1 {

@@ -105,7 +105,7 @@ func (s *Store) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurren
 			return err
 		}
 		if skip {
-			return q.PutSeriesNote(ctx, db.PutSeriesNoteParams{SeriesID: g.PostID, Occurrence: occurrence, Kind: db.SeriesNoteKindSkipped})
+			return q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: g.PostID, Occurrence: occurrence, Kind: db.SeriesExceptionKindSkipped})
 		}
 		_, err = q.DeleteSkip(ctx, db.DeleteSkipParams{SeriesID: g.PostID, Occurrence: occurrence})
 		return err
@@ -141,17 +141,17 @@ func (s *Store) SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]p
 	return posts, addTargets(ctx, s.q, posts)
 }
 
-// maxSeriesNotes limits the exceptions of a series per query.
-const maxSeriesNotes = 5000
+// maxSeriesExceptions limits the exceptions of a series per query.
+const maxSeriesExceptions = 5000
 
-// SeriesNotes lists occurrences without a post, starting with the given one.
-func (s *Store) SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error) {
-	rows, err := s.q.SeriesNotes(ctx, db.SeriesNotesParams{SeriesID: id, FromOccurrence: from, Batch: maxSeriesNotes})
+// SeriesExceptions lists occurrences without a post, starting with the given one.
+func (s *Store) SeriesExceptions(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesException, error) {
+	rows, err := s.q.SeriesExceptions(ctx, db.SeriesExceptionsParams{SeriesID: id, FromOccurrence: from, Batch: maxSeriesExceptions})
 	return notesFromRows(rows), err
 }
 
 // MissedOccurrences lists the latest missed occurrences.
-func (s *Store) MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error) {
+func (s *Store) MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesException, error) {
 	rows, err := s.q.MissedOfSeries(ctx, db.MissedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
 	return notesFromRows(rows), err
 }
@@ -161,10 +161,10 @@ func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int)
 	return s.q.SkippedOfSeries(ctx, db.SkippedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
 }
 
-func notesFromRows(rows []db.SeriesNote) []post.SeriesNote {
-	notes := make([]post.SeriesNote, len(rows))
+func notesFromRows(rows []db.SeriesException) []post.SeriesException {
+	notes := make([]post.SeriesException, len(rows))
 	for i, r := range rows {
-		notes[i] = post.SeriesNote{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesNoteKindSkipped, Reason: r.Reason}
+		notes[i] = post.SeriesException{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesExceptionKindSkipped, Reason: r.Reason}
 	}
 	return notes
 }
@@ -176,7 +176,7 @@ var errSeriesMoved = errors.New("the series changed meanwhile")
 // changed since it was read; then the change itself updates the posts.
 func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Queries) error) (ok bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.HoldSeries(ctx, db.HoldSeriesParams{ID: n.ID, Version: n.Version}); noRows(err) {
+		if _, err := q.LockSeriesVersion(ctx, db.LockSeriesVersionParams{ID: n.ID, Version: n.Version}); noRows(err) {
 			return errSeriesMoved
 		} else if err != nil {
 			return err
@@ -313,7 +313,7 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 
 // SeriesChecked records missed occurrences, the time until which all occurrences are
 // materialized, and the problem of the series; empty: none.
-func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
+func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesException, problem string) (ok bool, err error) {
 	// Does not use heldSeries: two transactions with a shared lock that both update the
 	// row would deadlock.
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -322,7 +322,7 @@ func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Tim
 			return err
 		}
 		for _, m := range missed {
-			if err := q.PutSeriesNote(ctx, db.PutSeriesNoteParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesNoteKindMissed, Reason: m.Reason}); err != nil {
+			if err := q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesExceptionKindMissed, Reason: m.Reason}); err != nil {
 				return err
 			}
 		}

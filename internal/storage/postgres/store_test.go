@@ -47,7 +47,7 @@ func (n *newsroom) must(err error) {
 	}
 }
 
-// found makes one more workspace.
+// found creates another workspace.
 func (n *newsroom) found(name string) (w workspace.Workspace, owner uuid.UUID, token string) {
 	n.t.Helper()
 	w = workspace.Workspace{ID: newID(), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
@@ -89,14 +89,14 @@ func (n *newsroom) guard(p post.Post) post.Guard {
 	return post.Guard{WorkspaceID: n.workspace.ID, PostID: p.ID, Actor: "user:" + n.user.String()}
 }
 
-// call is what a publisher wants to send for a post's target.
+// call is the call that a publisher records for a post's target.
 func call(p post.Post, target, epoch int) post.Call {
 	sum := sha256.Sum256([]byte(p.Content))
 	return post.Call{OperationID: newID(), PostID: p.ID, TargetID: p.Targets[target].ID, Revision: p.Revision, Epoch: epoch,
 		IdempotencyKey: newID().String(), Fingerprint: sum[:]}
 }
 
-// claim claims a target that nobody holds.
+// claim claims an unclaimed target.
 func (n *newsroom) claim(p post.Post, target, epoch int, lease time.Duration) post.Call {
 	n.t.Helper()
 	claimed, ok, err := n.Claim(n.t.Context(), call(p, target, epoch), lease)
@@ -107,7 +107,7 @@ func (n *newsroom) claim(p post.Post, target, epoch int, lease time.Duration) po
 	return claimed
 }
 
-// outcome is a call's success.
+// outcome is the success of a call.
 func outcome(c post.Call, remoteID string) post.Outcome {
 	now := time.Now().UTC()
 	return post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID,
@@ -121,7 +121,7 @@ func failure(c post.Call) post.Outcome {
 		Error: "The text is too long.", Event: post.EventFailed}
 }
 
-// finish records an outcome that must be taken.
+// finish records an outcome that must be accepted.
 func (n *newsroom) finish(o post.Outcome) post.Post {
 	n.t.Helper()
 	p, ok, err := n.RecordOutcome(n.t.Context(), o)
@@ -132,7 +132,7 @@ func (n *newsroom) finish(o post.Outcome) post.Post {
 	return p
 }
 
-// exec changes rows past the store, as time or an administrator would.
+// exec changes rows without the store, for example to simulate the passage of time.
 func (n *newsroom) exec(sql string, args ...any) {
 	n.t.Helper()
 	c, err := pgx.Connect(n.t.Context(), n.url)
@@ -150,7 +150,7 @@ func (n *newsroom) query(dest any, sql string, args ...any) {
 	n.must(c.QueryRow(n.t.Context(), sql, args...).Scan(dest))
 }
 
-// events lists the types of a post's timeline.
+// events lists the types of a post's events.
 func (n *newsroom) events(p post.Post) []string {
 	n.t.Helper()
 	events, err := n.Events(n.t.Context(), p.ID, 0, 1000)
@@ -164,12 +164,12 @@ func (n *newsroom) events(p post.Post) []string {
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// refused gives the code and kind of a refusal; it fails on any other error.
+// refused returns the code and kind of a refusal; it fails on any other error.
 func refused(t *testing.T, err error) *apperr.Error {
 	t.Helper()
 	var e *apperr.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("want a refusal, got %v", err)
+		t.Fatalf("got %v, want a refusal", err)
 	}
 	return e
 }

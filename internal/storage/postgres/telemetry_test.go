@@ -41,7 +41,7 @@ func TestCrawlState_Counts(t *testing.T) {
 	}
 }
 
-// Beyond what is worth counting, the frontier is estimated.
+// Beyond a limit, the size of the frontier is estimated.
 func TestCrawlState_EstimatesALargeFrontier(t *testing.T) {
 	n := open(t)
 	s, _ := n.seed(n.workspace.ID, "https://large.example/")
@@ -57,9 +57,10 @@ func TestReaderState_AndServerState(t *testing.T) {
 	n := open(t)
 	r, err := n.ReaderState(t.Context())
 	if n.must(err); r.SinceFlush < 0 || r.SinceFlush > 5*time.Minute || r.Mismatches != 0 {
-		t.Errorf("in the beginning: %+v", r)
+		t.Errorf("at first: %+v", r)
 	}
-	// What never came is missing since the beginning, whichever process asks.
+	// Activity that never happened is missing since the start, whichever process
+	// reports it.
 	n.exec("update workspaces set created_at = created_at - interval '1 hour'")
 	if r, err = n.ReaderState(t.Context()); err != nil || r.SinceFlush < time.Hour || r.SinceFlush > 65*time.Minute {
 		t.Errorf("before the first flush: %+v %v", r, err)

@@ -57,7 +57,7 @@ func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempote
 		if replayed = earlier != uuid.Nil; replayed {
 			id = earlier
 		} else {
-			if _, err := q.HoldMember(ctx, db.HoldMemberParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID}); err != nil {
+			if _, err := q.LockMember(ctx, db.LockMemberParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID}); err != nil {
 				return orMissing(err, "member")
 			}
 			if err := insertToken(ctx, q, t); err != nil {

@@ -38,7 +38,7 @@ func (n *newsroom) total(page counter.PageID) flush.Totals {
 	return all[page]
 }
 
-// number gives the one number that a query asks for.
+// number returns the result of a query.
 func (n *newsroom) number(sql string, args ...any) (count int) {
 	n.t.Helper()
 	c, err := pgx.Connect(n.t.Context(), n.url)
@@ -78,7 +78,7 @@ func TestApplyViewBatch_IsIdempotent(t *testing.T) {
 	for sql, want := range map[string]int{
 		"select sum(count) from view_hours": 1200, "select sum(funnel) from view_hours": 1198, "select funnel_views from view_pages": 1198,
 		"select sum(count) from view_dimensions": 1200, "select sum(count) from view_filtered": 4,
-		// Snapshots: the larger one is right, whichever came last.
+		// Snapshots: the larger one is correct, whichever was written last.
 		"select uniques from view_pages": 1000, "select uniques from view_uniques": 1000, "select week from view_uniques": 1001,
 		"select sum(counts) from view_batches": 1200} {
 		if got := n.number(sql); got != want {
@@ -106,7 +106,7 @@ func TestApplyViewBatch_ManyPages(t *testing.T) {
 	}
 }
 
-// A name that no text holds must not keep a shard from being flushed.
+// A name that cannot be stored as text must not block a shard's flush.
 func TestApplyViewBatch_SanitizesNames(t *testing.T) {
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)

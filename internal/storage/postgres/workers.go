@@ -11,25 +11,25 @@ import (
 
 // RecordHeartbeat records that a worker is alive.
 func (s *Store) RecordHeartbeat(ctx context.Context, identity string) error {
-	return s.q.SeeWorker(ctx, identity)
+	return s.q.RecordWorkerHeartbeat(ctx, identity)
 }
 
 // LeaseDeadWorkers leases workers that have sent no heartbeat for the given time, each to
 // one caller.
 func (s *Store) LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error) {
-	return s.q.InheritWorkers(ctx, db.InheritWorkersParams{SilentSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds()})
+	return s.q.LeaseDeadWorkers(ctx, db.LeaseDeadWorkersParams{DeadAfterSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds()})
 }
 
 // RenewWorkerLease extends the lease; false: the worker sends heartbeats again.
 func (s *Store) RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error) {
-	n, err := s.q.KeepInheriting(ctx, db.KeepInheritingParams{Identity: identity, LeaseSeconds: lease.Seconds()})
+	n, err := s.q.RenewWorkerLease(ctx, db.RenewWorkerLeaseParams{Identity: identity, LeaseSeconds: lease.Seconds()})
 	return n > 0, err
 }
 
 // DeleteWorker deletes a dead worker whose posts were taken over. A worker that sends
 // heartbeats again is kept.
 func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
-	return s.q.ForgetWorker(ctx, identity)
+	return s.q.DeleteDeadWorker(ctx, identity)
 }
 
 // ListDuePosts lists posts due before a time, which activities may hold, in the

@@ -28,7 +28,7 @@ func exportQueries() map[archive.Section]string {
 		archive.Media: `select jsonb_build_object('id', id, 'object_key', object_key, 'sha256', encode(sha256, 'hex'), 'mime_type', mime_type, 'bytes', bytes,
 			'file_name', file_name, 'alt_text', alt_text, 'metadata_removed', metadata_removed, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
 		archive.Series: `select to_jsonb(s) - '{workspace_id,user_id,checked_until,last_error,last_error_at,version}'::text[] ||
-			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_notes n where n.series_id = s.id))
+			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_exceptions n where n.series_id = s.id))
 			from series s where workspace_id = $1 order by id`,
 		archive.Posts: `select to_jsonb(p) - '{workspace_id,user_id,attachment_urls,platform_media_ids,workflow_revision,listed_at,queue_slot,search_text,submitted_by,submitted_at,approval_by,approval_at,late_noted_at,redriven_at}'::text[] ||
 			jsonb_build_object('targets', (select coalesce(jsonb_agg(to_jsonb(t) - '{post_id,fence,claimed_until}'::text[] ||
@@ -85,12 +85,12 @@ func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit
 // are ignored.
 func importColumns() map[archive.Table][]string {
 	return map[archive.Table][]string{
-		archive.AccountRows: {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "label", "color", "kind", "settings", "created_at", "status", "token"},
-		archive.GroupRows:   {"id", "workspace_id", "name", "color", "account_ids", "time_zone", "slots", "created_at"},
-		archive.SnippetRows: {"id", "workspace_id", "kind", "name", "text", "created_at"},
-		archive.LabelRows:   {"id", "workspace_id", "kind", "name", "color", "created_at"},
-		archive.SeriesRows:  {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
-		archive.NoteRows:    {"series_id", "occurrence", "kind", "reason", "at"},
+		archive.AccountRows:   {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "label", "color", "kind", "settings", "created_at", "status", "token"},
+		archive.GroupRows:     {"id", "workspace_id", "name", "color", "account_ids", "time_zone", "slots", "created_at"},
+		archive.LabelRows:     {"id", "workspace_id", "kind", "name", "color", "created_at"},
+		archive.SnippetRows:   {"id", "workspace_id", "kind", "name", "text", "created_at"},
+		archive.SeriesRows:    {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
+		archive.ExceptionRows: {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",
 			"thread_parent_id", "language", "thread", "options", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base", "queue_group_id", "label_ids"},
 		archive.TargetRows: {"id", "post_id", "account_id", "status", "attempts", "override", "fingerprint", "remote_id", "remote_url", "error_class", "error_code", "error_message", "sent_at", "posted_at"},

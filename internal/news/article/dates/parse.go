@@ -72,7 +72,10 @@ func (p *parser) day() (y, m, d, from, to int, ok bool) {
 func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	a, b, c := p.num(i), p.num(i+2), p.num(i+4)
 	sep := p.at(i + 1).text
-	if a < 0 || b < 0 || c < 0 || sep != p.at(i+3).text || sep != "/" && sep != "-" && sep != "." {
+	if a < 0 || b < 0 || c < 0 {
+		return 0, 0, 0, 0, false
+	}
+	if sep != p.at(i+3).text || !p.is(i+1, "/", "-", ".") {
 		return 0, 0, 0, 0, false
 	}
 	switch {

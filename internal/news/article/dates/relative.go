@@ -111,7 +111,10 @@ func (p *parser) dayWithoutYear() (Date, bool) {
 	}
 	for i := range p.tokens {
 		d, m := p.num(i), p.num(i+2)
-		if d < 0 || m < 0 || p.at(i).digits > 2 || p.at(i+2).digits > 2 || !p.is(i+1, "/") || p.is(i+3, "/") || i > 0 && p.is(i-1, "/", ".", "-", ":") {
+		if d < 0 || m < 0 || p.at(i).digits > 2 || p.at(i+2).digits > 2 {
+			continue
+		}
+		if !p.is(i+1, "/") || p.is(i+3, "/") || i > 0 && p.is(i-1, "/", ".", "-", ":") {
 			continue
 		}
 		if p.opts.MonthFirst && d <= 12 || m > 12 {

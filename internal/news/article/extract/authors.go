@@ -258,7 +258,10 @@ func (r *builder) personName(s string) string {
 	s = cutDate(s)
 	s = strings.Trim(s, " \t,.;:–—-@\"'“”")
 	n := utf8.RuneCountInString(s)
-	if n < 2 || n > 60 || countWords(s) > 7 || strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.Contains(s, "@") {
+	if n < 2 || n > 60 || countWords(s) > 7 {
+		return ""
+	}
+	if strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.Contains(s, "@") {
 		return ""
 	}
 	letters, digits := 0, 0
@@ -270,7 +273,10 @@ func (r *builder) personName(s string) string {
 			digits++
 		}
 	}
-	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' || !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) {
+	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' {
+		return ""
+	}
+	if !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) {
 		return ""
 	}
 	switch Plain(s) {

@@ -255,7 +255,7 @@ func appendCollapsed(b *strings.Builder, s string) {
 		case c == ' ' && !space && (i+1 == len(s) || s[i+1] > ' ' && s[i+1] < utf8.RuneSelf):
 			i++ // a single space between words is kept
 			continue
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+		case c == ' ' || c >= '\t' && c <= '\r':
 			n, gap = 1, true
 		case c < 0xC2 || c > 0xC2 && c < 0xE2 || c > 0xE2 && c != 0xEF:
 		case strings.HasPrefix(s[i:], "\u00a0"):

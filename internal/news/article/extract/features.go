@@ -238,7 +238,7 @@ func (w *featureBuilder) block(i int) features {
 	}
 	last := b.text[len(b.text)-1]
 	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars), share(digits, b.chars), share(upper, letters+1),
-		share(ideographs, b.chars), share(b.chars, words), flag(last == '.' || last == '!' || last == '?' || strings.HasSuffix(b.text, "。") || strings.HasSuffix(b.text, "”") || last == '"'),
+		share(ideographs, b.chars), share(b.chars, words), flag(endsSentence(b.text)),
 		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)), flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
 		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
 	f2 := topicsOf(b)
@@ -359,4 +359,9 @@ func topicsOf(b *block) (out [topicCount]float32) {
 		}
 	}
 	return out
+}
+
+// endsSentence reports whether a text ends with the mark of a sentence or a quote.
+func endsSentence(text string) bool {
+	return strings.HasSuffix(text, "。") || strings.HasSuffix(text, "”") || strings.ContainsRune(`.!?"`, rune(text[len(text)-1]))
 }

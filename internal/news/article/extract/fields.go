@@ -113,7 +113,10 @@ func (r *builder) readSection() {
 	set := func(v string, s article.Source, c float64) bool {
 		v, _, _ = strings.Cut(clean(v), ",")
 		v = strings.Trim(v, " >»/|")
-		if v == "" || utf8.RuneCountInString(v) > 60 || r.isSite(v) || isHomeLabel(v) || sameTitle(v, r.a.Title) {
+		if v == "" || utf8.RuneCountInString(v) > 60 {
+			return false
+		}
+		if r.isSite(v) || isHomeLabel(v) || sameTitle(v, r.a.Title) {
 			return false
 		}
 		r.a.Section = v

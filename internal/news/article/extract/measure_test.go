@@ -25,7 +25,7 @@ func articlesDir(t *testing.T, set string) string {
 	t.Helper()
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
-		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+		t.Skip("ARTICLES_DIR is not set")
 	}
 	return filepath.Join(dir, set)
 }

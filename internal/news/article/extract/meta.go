@@ -168,8 +168,11 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 		v = firstOf(attr(n, "src"), attr(n, "href"))
 	case n.DataAtom == atom.Time || prop == "datepublished" || prop == "datemodified":
 		v = firstOf(attr(n, "datetime"), textOf(n, 300))
-	case prop == "headline" || prop == "author" || prop == "datepublished" || prop == "datemodified" || prop == "articlesection" || prop == "keywords" || prop == "isaccessibleforfree":
-		v = textOf(n, 1000)
+	default:
+		switch prop {
+		case "headline", "author", "articlesection", "keywords", "isaccessibleforfree":
+			v = textOf(n, 1000)
+		}
 	}
 	if v != "" {
 		m.microdata[prop] = append(m.microdata[prop], v)

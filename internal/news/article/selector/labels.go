@@ -144,8 +144,12 @@ func (l *labeledPage) findLabel(f article.Field) (nodes []*html.Node, attrs []st
 				inside = true
 			}
 		}
-		if n.Type != html.ElementNode || inside || n.Data == "title" || n.Data == "script" || n.Data == "meta" {
+		if n.Type != html.ElementNode || inside {
 			return inside
+		}
+		switch n.Data {
+		case "title", "script", "meta":
+			return false
 		}
 		for _, k := range []string{"content", "datetime"} {
 			for _, a := range n.Attr {

@@ -190,7 +190,14 @@ func hasToken(list, name string) bool {
 	}
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+func isSpace(c byte) bool {
+	switch c {
+	case ' ', '\t', '\n', '\r', '\f':
+		return true
+	default:
+		return false
+	}
+}
 
 // findSimple returns up to maxMatches elements that match the last step and whose
 // ancestors match the previous steps.

@@ -21,7 +21,7 @@ import (
 func TestParseHub_VietnameseSites(t *testing.T) {
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
-		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
+		t.Skip("ARTICLES_DIR is not set")
 	}
 	for _, c := range []struct {
 		site, at, numbered string

@@ -140,7 +140,7 @@ func TestRender_Pages(t *testing.T) {
 		}
 	})
 	if s.reached.Load() {
-		t.Error("a private server was reached")
+		t.Error("a private server got a request")
 	}
 	if log := s.log(); strings.Contains(log, "POST") || strings.Contains(log, "forbidden") || strings.Count(log, "tin.json") > 11 {
 		t.Error(log)

@@ -71,11 +71,11 @@ func parsePlainHost(authority, scheme string) (hostname, port string, ok bool) {
 }
 
 func isPlainPort(port, scheme string) bool {
-	if port == "" || port[0] == '0' || len(port) > 5 || len(port) == 5 && port > "65535" ||
-		scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+	isDefault := scheme == "http" && port == "80" || scheme == "https" && port == "443"
+	if isDefault || port == "" || port[0] == '0' || !isDigits(port) {
 		return false
 	}
-	return isDigits(port)
+	return len(port) < 5 || len(port) == 5 && port <= "65535"
 }
 
 func isDigits(s string) bool {

@@ -21,7 +21,12 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 			Model string
 			Input []string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/embeddings" || r.Method != http.MethodPost || in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 || r.Header.Get("Authorization") != "Bearer a-key" {
+		isRequest := r.URL.Path == "/v1/embeddings" && r.Method == http.MethodPost && r.Header.Get("Authorization") == "Bearer a-key"
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !isRequest {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}

@@ -9,19 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Credit is what IPTC says of who made an image and who has the rights to it.
-// IPTC Photo Metadata Standard 2023.2: Creator, Credit Line, Copyright Notice
+// Credit is the IPTC metadata about the creator and the rights of an image. IPTC Photo
+// Metadata Standard 2023.2: Creator, Credit Line, Copyright Notice
 type Credit struct {
 	Creators  []string
 	Line      string
 	Copyright string
 
-	sources [3]source // which of them each comes from
+	sources [3]source // source of each of them
 }
 
-// source says where a value was found. IPTC-IIM wins over XMP, and XMP over
-// EXIF, which is how the Metadata Working Group's guidance ranks what editors
-// write.
+// source is where a value was found. IPTC-IIM takes precedence over XMP, and XMP over
+// EXIF, as in the Metadata Working Group's guidelines.
 type source int
 
 const (
@@ -85,7 +84,7 @@ func cleanCredit(value string) string {
 	return value
 }
 
-// text reads text of an unknown encoding: UTF-8, else Latin 1.
+// text decodes text of an unknown encoding: UTF-8, else Latin 1.
 func text(raw []byte) string {
 	raw = bytes.TrimRight(raw, "\x00 ")
 	if utf8.Valid(raw) {
@@ -98,14 +97,14 @@ func text(raw []byte) string {
 	return string(runes)
 }
 
-// xmp is a packet with nothing but the credit. ISO 16684-1
+// xmp is a packet with the credit only. ISO 16684-1
 func (c *Credit) xmp() []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xpacket begin="` + "\uFEFF" + `" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
 		`<rdf:Description rdf:about="" xmlns:dc="` + nsDublinCore + `" xmlns:photoshop="` + nsPhotoshop + `">`)
 	write := func(before, value, after string) {
 		b.WriteString(before)
-		_ = xml.EscapeText(&b, []byte(value)) // a Buffer takes everything
+		_ = xml.EscapeText(&b, []byte(value)) // a Buffer never fails
 		b.WriteString(after)
 	}
 	if len(c.Creators) > 0 {
@@ -125,8 +124,8 @@ func (c *Credit) xmp() []byte {
 	return b.Bytes()
 }
 
-// photoshop is the body of an APP13 segment with nothing but the credit.
-// IPTC-IIM 4.2; its limits are in bytes, and XMP holds the whole text.
+// photoshop is the body of an APP13 segment with the credit only. IPTC-IIM 4.2 limits
+// fields in bytes; XMP has the whole text.
 func (c *Credit) photoshop() []byte {
 	iim := []byte("\x1C\x01\x5A\x00\x03\x1B%G") // 1:90, UTF-8
 	add := func(dataset byte, value string, limit int) {

@@ -21,7 +21,7 @@ const (
 	maxEntries     = 1000 // of a directory
 )
 
-// exif reads what a TIFF structure holds. One that cannot be read is Other.
+// exif classifies the content of a TIFF structure. An unreadable one is Other.
 func (s *scanner) exif(tiff []byte) {
 	t := &tiffWalker{tiff: tiff, order: binary.BigEndian, seen: map[uint32]bool{}}
 	switch {
@@ -91,7 +91,7 @@ type tiffWalker struct {
 	seen  map[uint32]bool
 }
 
-// directory gives every entry of a directory, and where the next one is.
+// directory yields every entry of a directory, and the offset of the next one.
 func (t *tiffWalker) directory(offset uint32, see func(tag uint16, value []byte)) (next uint32) {
 	if t.seen[offset] || len(t.seen) >= maxDirectories || uint64(offset)+2 > uint64(len(t.tiff)) {
 		return 0
@@ -120,7 +120,7 @@ func (t *tiffWalker) inside(pointer []byte, see func(tag uint16, value []byte)) 
 	}
 }
 
-// value is what an entry holds; nil where it points outside. TIFF 6.0, 2
+// value returns an entry's value; nil if it is out of bounds. TIFF 6.0, 2
 func (t *tiffWalker) value(entry []byte) []byte {
 	sizes := [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
 	kind := t.order.Uint16(entry[2:])
@@ -138,7 +138,7 @@ func (t *tiffWalker) value(entry []byte) []byte {
 	return t.tiff[from : from+length]
 }
 
-// orientationOnly is a TIFF structure that holds the orientation alone.
+// orientationOnly is a TIFF structure with the orientation only.
 func orientationOnly(value int) []byte {
 	out := []byte("MM\x00*\x00\x00\x00\x08\x00\x01")
 	out = binary.BigEndian.AppendUint16(out, tagOrientation)

@@ -90,7 +90,7 @@ func (g *gifScanner) image() error {
 	return err
 }
 
-// blocks passes over sub-blocks, and gives the beginning of what they hold.
+// blocks skips sub-blocks and returns the beginning of their content.
 func (g *gifScanner) blocks(want int) (head []byte, err error) {
 	for {
 		length, err := g.take(1)
@@ -132,7 +132,7 @@ func (g *gifScanner) extension(at int64) error {
 	case label[0] == 0xFF && (bytes.HasPrefix(head, []byte("NETSCAPE2.0")) || bytes.HasPrefix(head, []byte("ANIMEXTS1.0")) || bytes.HasPrefix(head, []byte("ICCRGBG1012"))):
 		return nil
 	case label[0] == 0xFF && bytes.HasPrefix(head, []byte("XMP DataXMP")):
-		// Not in sub-blocks, but made so that readers of these get past it.
+		// Not in sub-blocks, but structured so that readers of sub-blocks skip it.
 		packet, err := g.read(at+14, g.at-at-14)
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func (s *scanner) resource(id uint16, data []byte) {
 		s.exif(bytes.TrimPrefix(data, []byte(exifHead)))
 	case 0x0424:
 		s.xmp(data)
-	case 0x03ED, 0x0406, 0x040A, 0x0425: // resolution, JPEG quality, copyright flag, digest: nothing by themselves
+	case 0x03ED, 0x0406, 0x040A, 0x0425: // resolution, JPEG quality, copyright flag, digest: harmless alone
 	default:
 		s.saw(Other)
 	}

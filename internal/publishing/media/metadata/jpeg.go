@@ -26,9 +26,9 @@ const (
 	iccHead   = "ICC_PROFILE\x00"
 )
 
-// jpeg keeps what a decoder needs: tables, frames, scans, the size that JFIF
-// gives, the color transform that Adobe gives, and the color profile. The file
-// ends with its end marker.
+// jpeg keeps what a decoder needs: tables, frames, scans, the size from JFIF, the color
+// transform from Adobe's segment, and the color profile. The file ends with its end
+// marker.
 func (s *scanner) jpeg() error {
 	j := &jpegScanner{scanner: s, in: bufio.NewReaderSize(io.NewSectionReader(s.r, 0, s.size), 64<<10)}
 	head := make([]byte, 2)
@@ -69,7 +69,7 @@ type jpegScanner struct {
 	*scanner
 	in   *bufio.Reader
 	at   int64 // of in
-	head int64 // behind the header of JFIF, which comes first
+	head int64 // after the header of JFIF, which comes first
 }
 
 func (j *jpegScanner) byte() (byte, error) {
@@ -80,8 +80,8 @@ func (j *jpegScanner) byte() (byte, error) {
 	return b, err
 }
 
-// marker goes to the next marker, as libjpeg does: past bytes that belong to no
-// segment, which are cut unless they are image data.
+// marker advances to the next marker, as libjpeg does: past bytes that belong to no
+// segment, which are removed unless they are image data.
 func (j *jpegScanner) marker(data bool) (marker byte, at int64, err error) {
 	from := j.at
 	for {
@@ -116,7 +116,7 @@ func (j *jpegScanner) walk() error {
 	for range maxParts {
 		from := j.at
 		marker, at, err := j.marker(data)
-		if errors.Is(err, io.EOF) { // cut short; viewers show what is there
+		if errors.Is(err, io.EOF) { // truncated; viewers show the rest
 			if !data {
 				j.plan.cut(from, j.size)
 			}
@@ -153,7 +153,7 @@ func (j *jpegScanner) walk() error {
 	return malformed("it has too many segments")
 }
 
-// cutShort ends the file before a segment that is not whole.
+// cutShort ends the file before an incomplete segment.
 func (j *jpegScanner) cutShort(at int64, err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -162,7 +162,7 @@ func (j *jpegScanner) cutShort(at int64, err error) error {
 	return nil
 }
 
-// tail cuts what follows the end marker: further pictures (CIPA DC-007, MPF),
+// tail removes everything after the end marker: further pictures (CIPA DC-007, MPF),
 // the video of a motion photo, or anything else.
 func (j *jpegScanner) tail() error {
 	if j.at >= j.size {

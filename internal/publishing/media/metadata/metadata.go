@@ -1,10 +1,10 @@
-// Package metadata finds what a media file says about where, when, how and by
-// whom it was made, and plans how to remove it without re-encoding the file.
+// Package metadata finds information in a media file about where, when, how and by whom
+// it was created, and plans how to remove it without re-encoding the file.
 //
-// It works from lists of what a player needs. Everything else is removed, so
-// that a kind of metadata nobody has heard of yet is removed too. Pictures and
-// sound are never touched: what a camera or an encoder hides inside of them (for
-// example the user data of an H.264 stream) stays.
+// It works from lists of what a player needs. Everything else is removed, so that
+// unknown kinds of metadata are removed too. Pictures and sound are not changed:
+// information that a camera or an encoder embeds in them (for example the user data of
+// an H.264 stream) stays.
 package metadata
 
 import (
@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// Category says what kind of information was removed.
+// Category is the kind of removed information.
 type Category string
 
 // The categories.
@@ -25,8 +25,8 @@ const (
 	Author      Category = "author"      // creator, credit, copyright
 	Description Category = "description" // captions, titles, keywords, comments
 	Date        Category = "date"        // when it was taken or changed
-	Software    Category = "software"    // what made or edited it
-	Thumbnail   Category = "thumbnail"   // smaller or further pictures, which may show what was cropped away
+	Software    Category = "software"    // software that created or edited it
+	Thumbnail   Category = "thumbnail"   // smaller or further pictures, which may show cropped parts
 	Other       Category = "other"       // anything else
 )
 
@@ -37,16 +37,16 @@ func Categories() []Category {
 
 // Options choose what stays.
 type Options struct {
-	// KeepCredit writes creator, credit line and copyright notice of a still
-	// back, and nothing else of what stood beside them.
+	// KeepCredit writes creator, credit line and copyright notice of an image back, and
+	// no other metadata.
 	KeepCredit bool
-	// KeepOrientation writes the EXIF orientation back, and nothing else: for an
-	// image whose pixels cannot be turned.
+	// KeepOrientation writes the EXIF orientation back, and nothing else: for images
+	// whose pixels cannot be rotated.
 	KeepOrientation bool
 }
 
-// ErrMalformed says that a file's structure cannot be followed, so that what it
-// holds cannot be removed with certainty.
+// ErrMalformed means that a file's structure cannot be parsed, so that its metadata
+// cannot be removed with certainty.
 var ErrMalformed = errors.New("the structure of the file cannot be followed")
 
 func malformed(format string, args ...any) error {
@@ -56,13 +56,13 @@ func malformed(format string, args ...any) error {
 const (
 	// maxParts bounds how many segments, chunks, boxes or elements are walked.
 	maxParts = 1 << 20
-	// maxBlock bounds how much of one piece of metadata is read to say what it
-	// holds. It is removed whole, whatever its length.
+	// maxBlock limits how much of one piece of metadata is read to classify it. It is
+	// removed completely, whatever its length.
 	maxBlock = 1 << 20
 )
 
-// Scan plans how the metadata of a file is removed. It reads the file in short
-// stretches and holds none of it. An error that is not ErrMalformed is r's own.
+// Scan plans the removal of a file's metadata. It reads the file in small parts and
+// does not hold it in memory. An error that is not ErrMalformed is r's own.
 func Scan(r io.ReaderAt, size int64, mimeType string, o Options) (*Plan, error) {
 	s := &scanner{r: r, size: size, options: o, found: map[Category]bool{}, plan: &Plan{size: size, Orientation: 1}}
 	var err error
@@ -97,7 +97,7 @@ func Scan(r io.ReaderAt, size int64, mimeType string, o Options) (*Plan, error) 
 	return s.plan, nil
 }
 
-// scanner collects what is found in one file, and what is to be done about it.
+// scanner collects the findings in a file and the planned edits.
 type scanner struct {
 	r       io.ReaderAt
 	size    int64
@@ -128,21 +128,21 @@ func (s *scanner) read(at, length int64) ([]byte, error) {
 	return p[:n], err
 }
 
-// oriented notes an orientation. The first one counts, as it does for viewers.
+// oriented records an orientation. The first one counts, as in viewers.
 func (s *scanner) oriented(value int) {
 	if s.plan.Orientation == 1 && value > 1 && value <= 8 {
 		s.plan.Orientation = value
 	}
 }
 
-// clue is a word that gives away what a piece of metadata holds.
+// clue is a word that identifies the content of a piece of metadata.
 type clue struct {
 	category Category
 	words    []string
 }
 
-// classify reports the categories whose clues occur in any case, else Other.
-// What is empty reports nothing.
+// classify reports the categories whose clues occur in any case, else Other. Empty
+// metadata has none.
 func (s *scanner) classify(block []byte, clues []clue) {
 	if isZero(block) {
 		return
@@ -164,8 +164,7 @@ func isZero(block []byte) bool {
 	return !slices.ContainsFunc(block, func(b byte) bool { return b != 0 })
 }
 
-// lowerASCII leaves every byte alone that is no ASCII letter: the block may be
-// of any encoding, and of none.
+// lowerASCII changes only ASCII letters: the block may have any encoding, or none.
 func lowerASCII(block []byte) []byte {
 	out := slices.Clone(block)
 	for i, b := range out {

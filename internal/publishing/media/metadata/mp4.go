@@ -9,10 +9,9 @@ import (
 // maxDepth bounds how deep boxes are nested.
 const maxDepth = 8
 
-// preservedBoxes lists the boxes that a player needs inside of each kind of box; the empty name
-// is the file. ISO/IEC 14496-12 (ISO base media file format), 14496-14, and the
-// QuickTime File Format. What a box holds that is not listed as a key stays as
-// it is.
+// preservedBoxes lists the boxes that a player needs inside each kind of box; the empty
+// name is the file. ISO/IEC 14496-12 (ISO base media file format), 14496-14, and the
+// QuickTime File Format. Boxes that are not keys are kept unchanged.
 func preservedBoxes(parent string) []string {
 	switch parent {
 	case "":
@@ -31,11 +30,11 @@ func preservedBoxes(parent string) []string {
 	return nil
 }
 
-// mp4Clues are the names under which cameras and editors store what they know:
-// user data of QuickTime and 3GPP, the keys of QuickTime metadata, iTunes'
-// names, XMP.
-// https://developer.apple.com/documentation/quicktime-file-format/user_data_atoms
-// 3GPP TS 26.244, 8; https://developer.apple.com/documentation/quicktime-file-format/metadata_item_keys_atom
+// mp4Clues are the names under which cameras and editors store metadata: user data of
+// QuickTime and 3GPP, the keys of QuickTime metadata, iTunes' names, XMP.
+// https://developer.apple.com/documentation/quicktime-file-format/user_data_atoms 3GPP
+// TS 26.244, 8;
+// https://developer.apple.com/documentation/quicktime-file-format/metadata_item_keys_atom
 func mp4Clues() []clue {
 	clues := xmpClues()
 	return append(clues,
@@ -55,9 +54,9 @@ type box struct {
 	start, end int64 // of the content
 }
 
-// mp4 keeps what a player needs. What goes is made a free box of the same
-// length, and its content zeros: the tables that say where samples are stay
-// true, and a video is not read, let alone written, as a whole.
+// mp4 keeps what a player needs. Removed boxes become free boxes of the same length
+// filled with zeros: the tables with the offsets of samples stay valid, and a video is
+// neither read nor written as a whole.
 func (s *scanner) mp4() error {
 	m := &mp4Scanner{scanner: s, dropped: map[uint32]bool{}, defaults: map[uint32]uint32{}}
 	for at := int64(0); at < s.size; {
@@ -138,7 +137,7 @@ func (m *mp4Scanner) box(at, limit int64) (box, error) {
 	return b, nil
 }
 
-// isCutShort says whether the media of the file begin here and end too late.
+// isCutShort reports whether the media of the file begin here and end beyond its end.
 func (m *mp4Scanner) isCutShort(at int64) bool {
 	head, err := m.read(at, 16)
 	if err != nil || len(head) < 16 || string(head[4:8]) != "mdat" {
@@ -172,7 +171,7 @@ func (m *mp4Scanner) children(parent box, depth int) error {
 	return nil
 }
 
-// visit keeps a box and what it holds, or frees it.
+// visit keeps a box and its content, or frees it.
 func (m *mp4Scanner) visit(parent string, b box, depth int) error {
 	if preserved := preservedBoxes(parent); preserved != nil && !slices.Contains(preserved, b.kind) {
 		return m.free(b)
@@ -201,7 +200,7 @@ func (m *mp4Scanner) visit(parent string, b box, depth int) error {
 	return nil
 }
 
-// free makes a box free, and zero.
+// free turns a box into a free box filled with zeros.
 func (m *mp4Scanner) free(b box) error {
 	content, err := m.read(b.start, b.end-b.start)
 	if err != nil {
@@ -215,7 +214,7 @@ func (m *mp4Scanner) free(b box) error {
 			}
 			return nil
 		}
-		// Some cameras hide their notes here; others leave random bytes.
+		// Some cameras store notes here; others leave random bytes.
 		m.saw(Other)
 		if c := lowerASCII(content); containsAny(c, "gps", "\xA9xyz") {
 			m.saw(Location)
@@ -252,8 +251,8 @@ func (m *mp4Scanner) header(b box) error {
 	return nil
 }
 
-// handler notes what a track is, and clears the name that whoever made it gave
-// it (8.4.3).
+// handler records the type of a track, and clears the name that its creator gave it
+// (8.4.3).
 func (m *mp4Scanner) handler(parent string, b box) error {
 	p, err := m.read(b.start, min(b.end-b.start, 1024))
 	if err != nil {
@@ -286,7 +285,7 @@ func (m *mp4Scanner) trak(b box, depth int) error {
 	if !drop {
 		return m.entries(m.track.samples)
 	}
-	// What was found inside of it goes with it.
+	// Findings inside of it are removed with it.
 	m.plan.edits = m.plan.edits[:m.track.edits]
 	m.plan.overwrite(b.at+4, []byte("free"))
 	m.plan.zero(b.start, b.end)

@@ -62,8 +62,8 @@ func (m *mp4Scanner) clearFragments() error {
 	return nil
 }
 
-// fragment follows the runs of one track in one fragment, and says where its
-// data end.
+// fragment follows the runs of one track in one fragment, and returns the end of its
+// data.
 func (m *mp4Scanner) fragment(moof, traf box, before int64) (end int64, err error) {
 	head, found, err := m.find(traf, "tfhd")
 	if err != nil || !found {
@@ -123,7 +123,7 @@ func (m *mp4Scanner) fragment(moof, traf box, before int64) (end int64, err erro
 	return end, nil
 }
 
-// run says where the samples of a run are.
+// run returns the offsets of the samples of a run.
 func (m *mp4Scanner) run(trun box, base, end int64, size uint32) (from, length int64, err error) {
 	rows, err := m.table(trun, 0, 1)
 	if err != nil || len(rows) < fragmentOverhead {
@@ -159,10 +159,10 @@ func (m *mp4Scanner) run(trun box, base, end int64, size uint32) (from, length i
 	return m.within(from), m.within(length), nil
 }
 
-// within keeps a number inside of the file.
+// within limits a number to the size of the file.
 func (m *mp4Scanner) within(n int64) int64 { return max(0, min(n, m.size)) }
 
-// reader takes numbers from the beginning of bytes; what is missing is zero.
+// reader reads numbers from the beginning of bytes; missing ones are zero.
 type reader struct{ rest []byte }
 
 func (r *reader) take(width int) (value int64) {

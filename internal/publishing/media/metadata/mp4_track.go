@@ -7,18 +7,18 @@ import (
 	"sort"
 )
 
-// maxSamples bounds how many samples of a track of telemetry are looked up: ten
-// hours at 200 a second.
+// maxSamples limits the number of samples of a telemetry track: ten hours at 200 a
+// second.
 const maxSamples = 8_000_000
 
 func containsAny(block []byte, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(block, []byte(word)) })
 }
 
-// isTelemetry says whether a track is neither picture nor sound nor text: the
-// positions and settings that cameras record (Apple's timed metadata, GoPro's
-// gpmd, Google's camm, Sony's rtmd), and time codes, which are the time of day.
-// Drones of DJI write theirs as subtitles.
+// isTelemetry reports whether a track is neither picture nor sound nor text: the
+// positions and settings that cameras record (Apple's timed metadata, GoPro's gpmd,
+// Google's camm, Sony's rtmd), and time codes, which are the time of day. DJI's drones
+// write theirs as subtitles.
 func (m *mp4Scanner) isTelemetry() (bool, error) {
 	switch t := m.track; t.handler {
 	case "vide", "auxv", "soun", "pict":
@@ -44,7 +44,7 @@ func (m *mp4Scanner) isTelemetry() (bool, error) {
 	default:
 		m.saw(Camera)
 		entry, err := m.read(t.samples.start, min(t.samples.end-t.samples.start, 4<<10))
-		// Apple's tracks name what they hold; others hold positions as a rule.
+		// Apple's tracks name their content; others usually have positions.
 		if entry = lowerASCII(entry); !containsAny(entry, "mebx") || containsAny(entry, "location") {
 			m.saw(Location)
 		}
@@ -74,7 +74,7 @@ func (m *mp4Scanner) firstSamples(table box) ([]byte, error) {
 	return m.read(at, 4<<10)
 }
 
-// find looks for a box inside of another one.
+// find finds a box inside of another one.
 func (m *mp4Scanner) find(parent box, kinds ...string) (box, bool, error) {
 	for at := parent.start; at+8 <= parent.end; {
 		b, err := m.box(at, parent.end)
@@ -103,7 +103,7 @@ func (m *mp4Scanner) entries(table box) error {
 		if err != nil || entry.kind == "" {
 			return err
 		}
-		fields := map[int64]int64{12: 4} // behind eight bytes of every entry
+		fields := map[int64]int64{12: 4} // after eight bytes of every entry
 		if m.track.handler == "vide" {
 			fields[42] = 32
 		}
@@ -122,8 +122,8 @@ func (m *mp4Scanner) entries(table box) error {
 	return nil
 }
 
-// clearSamples makes what dropped tracks hold zeros, wherever it lies between
-// pictures and sound.
+// clearSamples overwrites the samples of removed tracks with zeros, wherever they are
+// between pictures and sound.
 func (m *mp4Scanner) clearSamples() error {
 	for _, table := range m.tables {
 		if err := m.clearTable(table); err != nil {
@@ -133,7 +133,7 @@ func (m *mp4Scanner) clearSamples() error {
 	return m.clearFragments()
 }
 
-// clear makes a stretch zeros, as far as it is media.
+// clear overwrites a range with zeros, as far as it is media.
 func (m *mp4Scanner) clear(from, length int64) error {
 	first := sort.Search(len(m.media), func(i int) bool { return m.media[i].end > from })
 	for _, b := range m.media[first:] {
@@ -148,7 +148,7 @@ func (m *mp4Scanner) clear(from, length int64) error {
 	return nil
 }
 
-// table reads a table of a fixed width behind a header.
+// table reads a table of fixed-width entries after a header.
 func (m *mp4Scanner) table(b box, header, width int64) (rows []byte, err error) {
 	length := b.end - b.start - header
 	if length <= 0 {
@@ -165,7 +165,7 @@ func (m *mp4Scanner) table(b box, header, width int64) (rows []byte, err error) 
 	return rows, nil
 }
 
-// clearTable follows the tables that say where samples are (8.7).
+// clearTable follows the tables with the offsets of samples (8.7).
 func (m *mp4Scanner) clearTable(stbl box) error {
 	sizes, err := m.sizes(stbl)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"sort"
 )
 
-// Plan says how a file becomes one without its metadata.
+// Plan describes how to remove the metadata of a file.
 type Plan struct {
 	Removed []Category
 	// Orientation is the EXIF orientation of an image; 1 is upright. Unless
 	// Options.KeepOrientation was set, it is removed with everything else.
 	Orientation int
-	// Credit is the encoded form of what Options.KeepCredit keeps, for an image
-	// that is re-encoded; see CreditOffset. nil: nothing.
+	// Credit is the encoded form of what Options.KeepCredit keeps, for an image that is
+	// re-encoded; see CreditOffset. nil: nothing.
 	Credit []byte
 
 	size  int64
@@ -29,7 +29,7 @@ type edit struct {
 	zeros      int64
 }
 
-// Changed says whether anything is to be done at all.
+// Changed reports whether the file is changed at all.
 func (p *Plan) Changed() bool { return len(p.edits) > 0 }
 
 // Size is how long the file is afterwards.
@@ -68,9 +68,9 @@ func (p *Plan) zero(from, to int64) {
 	}
 }
 
-// settle puts the edits in order. Of two that touch the same bytes, which only a
-// file does whose parts overlap, the first one wins and the second one acts on
-// what it leaves. It merges neighbors.
+// settle sorts the edits. Edits overlap only in a file whose parts overlap; then the
+// first one takes precedence, and the second one applies to the rest. It merges
+// neighbors.
 func (p *Plan) settle() {
 	slices.SortStableFunc(p.edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 	out := p.edits[:0]
@@ -98,8 +98,8 @@ func (p *Plan) settle() {
 	p.edits = out
 }
 
-// Reader is a file as it is afterwards. It reads the original as it goes, and
-// is not safe for concurrent use.
+// Reader reads the file after the plan. It reads the original on the fly, and is not
+// safe for concurrent use.
 type Reader struct {
 	src    io.ReaderAt
 	pieces []piece

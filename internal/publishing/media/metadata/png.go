@@ -36,7 +36,7 @@ func (s *scanner) png() error {
 	at := int64(8)
 	for range maxParts {
 		head, err := in.Peek(8)
-		if errors.Is(err, io.EOF) { // cut short; viewers show what is there
+		if errors.Is(err, io.EOF) { // truncated; viewers show the rest
 			s.plan.cut(at, s.size)
 			return s.pngExtra()
 		}
@@ -83,7 +83,7 @@ func skip(in *bufio.Reader, n int64) error {
 	return nil
 }
 
-// pngExtra writes back what is kept.
+// pngExtra writes the preserved metadata back.
 func (s *scanner) pngExtra() error {
 	var out []byte
 	if s.options.KeepOrientation && s.plan.Orientation > 1 {
@@ -103,7 +103,7 @@ func chunk(kind string, body []byte) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
-// xmpKeyword names the chunk that holds XMP. ISO 16684-3, 1.1.5
+// xmpKeyword names the chunk with XMP. ISO 16684-3, 1.1.5
 const xmpKeyword = "XML:com.adobe.xmp"
 
 func (s *scanner) pngChunk(kind string, body []byte) {
@@ -148,7 +148,7 @@ func pngText(kind string, body []byte) (keyword string, value []byte, ok bool) {
 		if err != nil {
 			return string(name), nil, true
 		}
-		// What does not come out whole is classified by what does.
+		// If it cannot be decompressed completely, the decompressed part is classified.
 		value, _ = io.ReadAll(io.LimitReader(z, maxBlock))
 	}
 	return string(name), value, ok

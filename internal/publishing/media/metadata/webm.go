@@ -42,8 +42,8 @@ func webmClues() []clue {
 	}
 }
 
-// webm voids tags, attachments, and names, in place: elements of the same
-// length, so that the index stays true.
+// webm voids tags, attachments, and names in place: elements of the same length, so
+// that the index stays valid.
 func (s *scanner) webm() error {
 	w := &webmScanner{scanner: s, in: bufio.NewReaderSize(io.NewSectionReader(s.r, 0, s.size), 64<<10)}
 	err := w.walk(0, s.size)
@@ -87,9 +87,9 @@ func (w *webmScanner) vint(keepMarker bool) (value uint64, unknown bool, err err
 	return value, !keepMarker && value == 1<<(7*length)-1, nil
 }
 
-// walk goes over elements one after the other. Segments, and clusters of an
-// unknown length, are entered by continuing after their headers, which is how
-// their ends are found too (RFC 8794, 6.2).
+// walk visits elements one after the other. Segments, and clusters of an unknown
+// length, are entered by continuing after their headers, which also finds their ends
+// (RFC 8794, 6.2).
 func (w *webmScanner) walk(at, end int64) error {
 	for w.at = at; w.at < end; {
 		if w.parts++; w.parts > 16*maxParts { // a block every few milliseconds, for hours
@@ -207,8 +207,8 @@ func (w *webmScanner) clearText(content []byte, at int64, c Category) {
 	}
 }
 
-// void makes an element one that readers pass over (RFC 8794, 11.3.2). The
-// shortest element has two bytes.
+// void turns an element into one that readers skip (RFC 8794, 11.3.2). The minimum
+// length is two bytes.
 func (w *webmScanner) void(from, end int64) {
 	length := end - from
 	head := []byte{idVoid, 0x80 | byte(length-2)} //nolint:gosec // at most 128

@@ -11,8 +11,8 @@ const (
 	webpHasXMP  = 0x04
 )
 
-// webp keeps pictures, animation and color profile. What is written back goes
-// to the end, where EXIF and XMP belong.
+// webp keeps pictures, animation and color profile. Preserved metadata is written at
+// the end, where EXIF and XMP belong.
 // https://developers.google.com/speed/webp/docs/riff_container
 func (s *scanner) webp() error {
 	head, err := s.read(0, 12)
@@ -83,8 +83,8 @@ func (s *scanner) webp() error {
 	return nil
 }
 
-// webpFrame clears chunks of a frame of an animation that are no picture; they
-// stay where they are, so that the frame keeps its length.
+// webpFrame clears the chunks of an animation's frame that are not pictures; they stay
+// in place, so that the frame keeps its length.
 func (s *scanner) webpFrame(at, end int64) error {
 	for parts := 0; at+8 <= end; parts++ {
 		if parts >= 1000 {

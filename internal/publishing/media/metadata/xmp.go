@@ -29,7 +29,7 @@ func xmpClues() []clue {
 func (s *scanner) xmp(packet []byte) {
 	var alone Credit
 	alone.readXMP(packet)
-	if bytes.Equal(packet, alone.xmp()) { // written here; the text in it gives nothing away
+	if bytes.Equal(packet, alone.xmp()) { // written here; its text reveals nothing
 		s.saw(Author)
 	} else {
 		s.classify(packet, xmpClues())
@@ -40,8 +40,8 @@ func (s *scanner) xmp(packet []byte) {
 // maxXMPTokens bounds the walk over a packet.
 const maxXMPTokens = 100_000
 
-// readXMP takes the credit from a packet. Simple properties may stand as
-// attributes (ISO 16684-1, 7.9.2.2).
+// readXMP reads the credit from a packet. Simple properties may be attributes (ISO
+// 16684-1, 7.9.2.2).
 func (c *Credit) readXMP(packet []byte) {
 	d := xml.NewDecoder(bytes.NewReader(packet))
 	d.Strict = false
@@ -95,8 +95,8 @@ func (c *Credit) readXMP(packet []byte) {
 	}
 }
 
-// resolved gives the name of a wanted property by its customary prefix, which
-// every writer of XMP uses.
+// resolved returns the name of a property with its customary prefix, which every writer
+// of XMP uses.
 func resolved(name xml.Name) xml.Name {
 	switch {
 	case name.Space == "dc" && (name.Local == "creator" || name.Local == "rights"):

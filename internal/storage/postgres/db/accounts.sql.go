@@ -414,32 +414,6 @@ func (q *Queries) GetNetworkApp(ctx context.Context, arg GetNetworkAppParams) (N
 	return i, err
 }
 
-const holdRefresh = `-- name: HoldRefresh :execrows
-update accounts set lease_until = clock_timestamp() + make_interval(secs => $1::float8)
-where id = $2 and token_version = $3 and lease_owner = $4
-`
-
-type HoldRefreshParams struct {
-	LeaseSeconds float64
-	ID           uuid.UUID
-	TokenVersion int64
-	Owner        *uuid.UUID
-}
-
-// Right before the call that uses the refresh token up.
-func (q *Queries) HoldRefresh(ctx context.Context, arg HoldRefreshParams) (int64, error) {
-	result, err := q.db.Exec(ctx, holdRefresh,
-		arg.LeaseSeconds,
-		arg.ID,
-		arg.TokenVersion,
-		arg.Owner,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const insertAccountChoice = `-- name: InsertAccountChoice :exec
 insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -671,12 +645,12 @@ func (q *Queries) MoveAccounts(ctx context.Context, arg MoveAccountsParams) erro
 	return err
 }
 
-const noteAccountTrouble = `-- name: NoteAccountTrouble :exec
+const recordAccountError = `-- name: RecordAccountError :exec
 update accounts set error_class = $1, error_code = $2, error_message = $3, error_at = clock_timestamp()
 where id = $4 and token_version = $5 and status <> 'disconnected'
 `
 
-type NoteAccountTroubleParams struct {
+type RecordAccountErrorParams struct {
 	Class        *string
 	Code         *string
 	Message      *string
@@ -684,8 +658,8 @@ type NoteAccountTroubleParams struct {
 	TokenVersion int64
 }
 
-func (q *Queries) NoteAccountTrouble(ctx context.Context, arg NoteAccountTroubleParams) error {
-	_, err := q.db.Exec(ctx, noteAccountTrouble,
+func (q *Queries) RecordAccountError(ctx context.Context, arg RecordAccountErrorParams) error {
+	_, err := q.db.Exec(ctx, recordAccountError,
 		arg.Class,
 		arg.Code,
 		arg.Message,
@@ -695,7 +669,7 @@ func (q *Queries) NoteAccountTrouble(ctx context.Context, arg NoteAccountTrouble
 	return err
 }
 
-const noteAccountWell = `-- name: NoteAccountWell :exec
+const recordAccountSuccess = `-- name: RecordAccountSuccess :exec
 update accounts set handle = $1, name = $2, checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
@@ -703,7 +677,7 @@ update accounts set handle = $1, name = $2, checked_at = clock_timestamp(),
 where id = $3 and token_version = $4 and status <> 'disconnected'
 `
 
-type NoteAccountWellParams struct {
+type RecordAccountSuccessParams struct {
 	Handle       string
 	Name         string
 	ID           uuid.UUID
@@ -711,8 +685,8 @@ type NoteAccountWellParams struct {
 }
 
 // The network has said who the account is.
-func (q *Queries) NoteAccountWell(ctx context.Context, arg NoteAccountWellParams) error {
-	_, err := q.db.Exec(ctx, noteAccountWell,
+func (q *Queries) RecordAccountSuccess(ctx context.Context, arg RecordAccountSuccessParams) error {
+	_, err := q.db.Exec(ctx, recordAccountSuccess,
 		arg.Handle,
 		arg.Name,
 		arg.ID,
@@ -774,6 +748,32 @@ func (q *Queries) RefuseAccount(ctx context.Context, arg RefuseAccountParams) (i
 		arg.Message,
 		arg.ID,
 		arg.TokenVersion,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const renewRefreshLease = `-- name: RenewRefreshLease :execrows
+update accounts set lease_until = clock_timestamp() + make_interval(secs => $1::float8)
+where id = $2 and token_version = $3 and lease_owner = $4
+`
+
+type RenewRefreshLeaseParams struct {
+	LeaseSeconds float64
+	ID           uuid.UUID
+	TokenVersion int64
+	Owner        *uuid.UUID
+}
+
+// Right before the call that uses the refresh token up.
+func (q *Queries) RenewRefreshLease(ctx context.Context, arg RenewRefreshLeaseParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renewRefreshLease,
+		arg.LeaseSeconds,
+		arg.ID,
+		arg.TokenVersion,
+		arg.Owner,
 	)
 	if err != nil {
 		return 0, err
@@ -949,7 +949,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 	return i, err
 }
 
-const warnOfEnds = `-- name: WarnOfEnds :many
+const warnOfExpiry = `-- name: WarnOfExpiry :many
 with ending as (
     select a.id, a.workspace_id, e.ends,
         case when e.ends <= clock_timestamp() + interval '1 day' then 1
@@ -977,8 +977,8 @@ select changed.id from changed
 // Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
 // every renewal postpones does not count. Networks that return the remaining
 // lifetime of a token give a slightly different expiry each time.
-func (q *Queries) WarnOfEnds(ctx context.Context) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, warnOfEnds)
+func (q *Queries) WarnOfExpiry(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, warnOfExpiry)
 	if err != nil {
 		return nil, err
 	}

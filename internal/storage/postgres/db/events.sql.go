@@ -13,6 +13,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const eventHorizon = `-- name: EventHorizon :one
+select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id
+`
+
+type EventHorizonRow struct {
+	Tx uint64
+	ID int64
+}
+
+// Settled events (see WorkspaceEvents) have a transaction before tx and an id up to id.
+func (q *Queries) EventHorizon(ctx context.Context) (EventHorizonRow, error) {
+	row := q.db.QueryRow(ctx, eventHorizon)
+	var i EventHorizonRow
+	err := row.Scan(&i.Tx, &i.ID)
+	return i, err
+}
+
 const eventsAfter = `-- name: EventsAfter :many
 select id, post_id, workspace_id, target_id, type, actor, data, at, account_id, tx from post_events
 where post_id = $1::uuid and id > $2
@@ -56,36 +73,19 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Pos
 	return items, nil
 }
 
-const eventsFromTheFuture = `-- name: EventsFromTheFuture :one
+const hasLaterEvents = `-- name: HasLaterEvents :one
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
     or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
-               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched')))::boolean as restored
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop')))::boolean as restored
 `
 
 // True after the database was restored from a dump into a server that has run
 // fewer transactions.
-func (q *Queries) EventsFromTheFuture(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, eventsFromTheFuture)
+func (q *Queries) HasLaterEvents(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, hasLaterEvents)
 	var restored bool
 	err := row.Scan(&restored)
 	return restored, err
-}
-
-const eventsNow = `-- name: EventsNow :one
-select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id
-`
-
-type EventsNowRow struct {
-	Tx uint64
-	ID int64
-}
-
-// What is settled (WorkspaceEvents) ends before tx, with ids up to id.
-func (q *Queries) EventsNow(ctx context.Context) (EventsNowRow, error) {
-	row := q.db.QueryRow(ctx, eventsNow)
-	var i EventsNowRow
-	err := row.Scan(&i.Tx, &i.ID)
-	return i, err
 }
 
 const insertEvent = `-- name: InsertEvent :one

@@ -352,32 +352,6 @@ func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (Med
 	return i, err
 }
 
-const holdMedia = `-- name: HoldMedia :many
-select id from media where id = any($1::uuid[]) order by id for key share
-`
-
-// Nobody edits these files before the transaction that asks has ended: whoever
-// reads the post that it makes, reads the descriptions that the post has.
-func (q *Queries) HoldMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, holdMedia, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const insertMedia = `-- name: InsertMedia :one
 insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
     frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text, metadata_removed)
@@ -550,6 +524,21 @@ func (q *Queries) InsertRendition(ctx context.Context, arg InsertRenditionParams
 	return err
 }
 
+const isObjectUnused = `-- name: IsObjectUnused :one
+select exists (
+    select 1 from media_objects o
+    where o.object_key = $1 and o.claimed_until < now()
+      and not exists (select 1 from media m where m.held_key = o.object_key)
+      and not exists (select 1 from media_renditions r where r.object_key = o.object_key))
+`
+
+func (q *Queries) IsObjectUnused(ctx context.Context, objectKey string) (bool, error) {
+	row := q.db.QueryRow(ctx, isObjectUnused, objectKey)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const listMedia = `-- name: ListMedia :many
 select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media
 where workspace_id = $1 and deleted_at is null
@@ -666,16 +655,42 @@ func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, e
 	return i, err
 }
 
-const lockUnheldObject = `-- name: LockUnheldObject :one
+const lockUnusedObject = `-- name: LockUnusedObject :one
 select object_key from media_objects where object_key = $1 for update skip locked
 `
 
 // Two statements, because what a lock waited for is seen by the next one only.
-func (q *Queries) LockUnheldObject(ctx context.Context, objectKey string) (string, error) {
-	row := q.db.QueryRow(ctx, lockUnheldObject, objectKey)
+func (q *Queries) LockUnusedObject(ctx context.Context, objectKey string) (string, error) {
+	row := q.db.QueryRow(ctx, lockUnusedObject, objectKey)
 	var object_key string
 	err := row.Scan(&object_key)
 	return object_key, err
+}
+
+const lockUsedMedia = `-- name: LockUsedMedia :many
+select id from media where id = any($1::uuid[]) order by id for key share
+`
+
+// Nobody edits these files before the transaction that asks has ended: whoever
+// reads the post that it makes, reads the descriptions that the post has.
+func (q *Queries) LockUsedMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, lockUsedMedia, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const mediaByID = `-- name: MediaByID :many
@@ -770,21 +785,6 @@ func (q *Queries) MediaNeeded(ctx context.Context, mediaID uuid.UUID) ([]uuid.UU
 		return nil, err
 	}
 	return items, nil
-}
-
-const objectIsUnheld = `-- name: ObjectIsUnheld :one
-select exists (
-    select 1 from media_objects o
-    where o.object_key = $1 and o.claimed_until < now()
-      and not exists (select 1 from media m where m.held_key = o.object_key)
-      and not exists (select 1 from media_renditions r where r.object_key = o.object_key))
-`
-
-func (q *Queries) ObjectIsUnheld(ctx context.Context, objectKey string) (bool, error) {
-	row := q.db.QueryRow(ctx, objectIsUnheld, objectKey)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
 }
 
 const oldMediaUploads = `-- name: OldMediaUploads :many
@@ -1007,40 +1007,6 @@ func (q *Queries) TakeMediaUpload(ctx context.Context, arg TakeMediaUploadParams
 	return i, err
 }
 
-const unheldObjects = `-- name: UnheldObjects :many
-select o.object_key from media_objects o
-where o.claimed_until < now() and o.object_key > $1
-  and not exists (select 1 from media m where m.held_key = o.object_key)
-  and not exists (select 1 from media_renditions r where r.object_key = o.object_key)
-order by o.object_key
-limit $2
-`
-
-type UnheldObjectsParams struct {
-	AfterKey string
-	Batch    int32
-}
-
-func (q *Queries) UnheldObjects(ctx context.Context, arg UnheldObjectsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, unheldObjects, arg.AfterKey, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var object_key string
-		if err := rows.Scan(&object_key); err != nil {
-			return nil, err
-		}
-		items = append(items, object_key)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const unusedMedia = `-- name: UnusedMedia :many
 select m.id from media m
 where m.deleted_at is null and m.created_at < now() - make_interval(secs => $1::float8) and m.id > $2
@@ -1075,6 +1041,40 @@ func (q *Queries) UnusedMedia(ctx context.Context, arg UnusedMediaParams) ([]uui
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unusedObjects = `-- name: UnusedObjects :many
+select o.object_key from media_objects o
+where o.claimed_until < now() and o.object_key > $1
+  and not exists (select 1 from media m where m.held_key = o.object_key)
+  and not exists (select 1 from media_renditions r where r.object_key = o.object_key)
+order by o.object_key
+limit $2
+`
+
+type UnusedObjectsParams struct {
+	AfterKey string
+	Batch    int32
+}
+
+func (q *Queries) UnusedObjects(ctx context.Context, arg UnusedObjectsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, unusedObjects, arg.AfterKey, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var object_key string
+		if err := rows.Scan(&object_key); err != nil {
+			return nil, err
+		}
+		items = append(items, object_key)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

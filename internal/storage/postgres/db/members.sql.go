@@ -99,23 +99,6 @@ func (q *Queries) GetMember(ctx context.Context, arg GetMemberParams) (GetMember
 	return i, err
 }
 
-const holdMember = `-- name: HoldMember :one
-select role from members where workspace_id = $1 and user_id = $2 for share
-`
-
-type HoldMemberParams struct {
-	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
-}
-
-// The member cannot be removed before the transaction that asks has ended.
-func (q *Queries) HoldMember(ctx context.Context, arg HoldMemberParams) (MemberRole, error) {
-	row := q.db.QueryRow(ctx, holdMember, arg.WorkspaceID, arg.UserID)
-	var role MemberRole
-	err := row.Scan(&role)
-	return role, err
-}
-
 const insertMember = `-- name: InsertMember :execrows
 insert into members (workspace_id, user_id, role, joined_at)
 values ($1, $2, $3, case when $4::boolean then now() end)
@@ -222,6 +205,23 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 		return nil, err
 	}
 	return items, nil
+}
+
+const lockMember = `-- name: LockMember :one
+select role from members where workspace_id = $1 and user_id = $2 for share
+`
+
+type LockMemberParams struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+}
+
+// The member cannot be removed before the transaction that asks has ended.
+func (q *Queries) LockMember(ctx context.Context, arg LockMemberParams) (MemberRole, error) {
+	row := q.db.QueryRow(ctx, lockMember, arg.WorkspaceID, arg.UserID)
+	var role MemberRole
+	err := row.Scan(&role)
+	return role, err
 }
 
 const setRole = `-- name: SetRole :execrows

@@ -715,61 +715,61 @@ func AllSelectorStateValues() []SelectorState {
 	}
 }
 
-type SeriesNoteKind string
+type SeriesExceptionKind string
 
 const (
-	SeriesNoteKindSkipped SeriesNoteKind = "skipped"
-	SeriesNoteKindMissed  SeriesNoteKind = "missed"
+	SeriesExceptionKindSkipped SeriesExceptionKind = "skipped"
+	SeriesExceptionKindMissed  SeriesExceptionKind = "missed"
 )
 
-func (e *SeriesNoteKind) Scan(src interface{}) error {
+func (e *SeriesExceptionKind) Scan(src interface{}) error {
 	switch s := src.(type) {
 	case []byte:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	case string:
-		*e = SeriesNoteKind(s)
+		*e = SeriesExceptionKind(s)
 	default:
-		return fmt.Errorf("unsupported scan type for SeriesNoteKind: %T", src)
+		return fmt.Errorf("unsupported scan type for SeriesExceptionKind: %T", src)
 	}
 	return nil
 }
 
-type NullSeriesNoteKind struct {
-	SeriesNoteKind SeriesNoteKind
-	Valid          bool // Valid is true if SeriesNoteKind is not NULL
+type NullSeriesExceptionKind struct {
+	SeriesExceptionKind SeriesExceptionKind
+	Valid               bool // Valid is true if SeriesExceptionKind is not NULL
 }
 
 // Scan implements the Scanner interface.
-func (ns *NullSeriesNoteKind) Scan(value interface{}) error {
+func (ns *NullSeriesExceptionKind) Scan(value interface{}) error {
 	if value == nil {
-		ns.SeriesNoteKind, ns.Valid = "", false
+		ns.SeriesExceptionKind, ns.Valid = "", false
 		return nil
 	}
 	ns.Valid = true
-	return ns.SeriesNoteKind.Scan(value)
+	return ns.SeriesExceptionKind.Scan(value)
 }
 
 // Value implements the driver Valuer interface.
-func (ns NullSeriesNoteKind) Value() (driver.Value, error) {
+func (ns NullSeriesExceptionKind) Value() (driver.Value, error) {
 	if !ns.Valid {
 		return nil, nil
 	}
-	return string(ns.SeriesNoteKind), nil
+	return string(ns.SeriesExceptionKind), nil
 }
 
-func (e SeriesNoteKind) Valid() bool {
+func (e SeriesExceptionKind) Valid() bool {
 	switch e {
-	case SeriesNoteKindSkipped,
-		SeriesNoteKindMissed:
+	case SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed:
 		return true
 	}
 	return false
 }
 
-func AllSeriesNoteKindValues() []SeriesNoteKind {
-	return []SeriesNoteKind{
-		SeriesNoteKindSkipped,
-		SeriesNoteKindMissed,
+func AllSeriesExceptionKindValues() []SeriesExceptionKind {
+	return []SeriesExceptionKind{
+		SeriesExceptionKindSkipped,
+		SeriesExceptionKindMissed,
 	}
 }
 
@@ -1392,6 +1392,24 @@ type CrawledPage struct {
 	MovedTo        *uuid.UUID
 }
 
+type Email struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	SubscriptionID *uuid.UUID
+	Recipient      string
+	Subject        string
+	BodyText       string
+	BodyHtml       string
+	UnsubscribeUrl string
+	Status         string
+	Attempts       int32
+	DueAt          time.Time
+	AttemptedAt    *time.Time
+	SentAt         *time.Time
+	LastError      string
+	CreatedAt      time.Time
+}
+
 type IdempotencyKey struct {
 	WorkspaceID uuid.UUID
 	Key         string
@@ -1611,6 +1629,17 @@ type RemotePost struct {
 	PostedAt  time.Time
 }
 
+type ReportSubscription struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Email       string
+	Language    string
+	Token       string
+	CreatedAt   time.Time
+}
+
 type ReviewLink struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1789,10 +1818,10 @@ type Series struct {
 	ByAuthor         bool
 }
 
-type SeriesNote struct {
+type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
-	Kind       SeriesNoteKind
+	Kind       SeriesExceptionKind
 	Reason     string
 	At         time.Time
 }
@@ -1811,6 +1840,20 @@ type Setting struct {
 	Key       string
 	Value     string
 	UpdatedAt time.Time
+}
+
+type SharedLink struct {
+	ID           uuid.UUID
+	WorkspaceID  uuid.UUID
+	SiteID       uuid.UUID
+	Name         string
+	FilterName   string
+	FilterValue  string
+	EmbedOrigins []string
+	TokenHash    []byte
+	PasswordHash []byte
+	ExpiresAt    *time.Time
+	CreatedAt    time.Time
 }
 
 type Site struct {
@@ -1832,6 +1875,25 @@ type Site struct {
 	VisitorKey    []byte
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+type SiteAlert struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Kind        string
+	Hour        time.Time
+	Views       int64
+	Usual       int64
+	CreatedAt   time.Time
+}
+
+type SiteAlertRule struct {
+	SiteID      uuid.UUID
+	Enabled     bool
+	SpikeFactor float64
+	DropShare   float64
+	MinViews    int64
 }
 
 type SiteChange struct {
@@ -2160,9 +2222,9 @@ type WebhookSecret struct {
 }
 
 type Worker struct {
-	Identity       string
-	SeenAt         time.Time
-	InheritedUntil *time.Time
+	Identity    string
+	SeenAt      time.Time
+	LeasedUntil *time.Time
 }
 
 type Workspace struct {

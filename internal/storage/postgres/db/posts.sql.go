@@ -954,7 +954,52 @@ func (q *Queries) LockWaitingPost(ctx context.Context, arg LockWaitingPostParams
 	return i, err
 }
 
-const neighbours = `-- name: Neighbours :many
+const markLatePosts = `-- name: MarkLatePosts :many
+with late as (
+    update scheduled_posts set late_noted_at = clock_timestamp()
+    where post_id in (
+        select p.post_id from scheduled_posts p
+        where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
+          and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
+                      and (t.waits_until is null or t.waits_until < clock_timestamp() - make_interval(secs => $1::float8)))
+        order by p.scheduled_time limit $2
+        for update skip locked)
+    returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
+)
+insert into post_events (post_id, workspace_id, type, actor, data)
+select late.post_id, late.workspace_id, 'late', 'dateline',
+    jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
+from late returning post_id::uuid as post_id
+`
+
+type MarkLatePostsParams struct {
+	AfterSeconds float64
+	Batch        int32
+}
+
+// Says once of every post that is out of time and not out.
+func (q *Queries) MarkLatePosts(ctx context.Context, arg MarkLatePostsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, markLatePosts, arg.AfterSeconds, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const nearbyPosts = `-- name: NearbyPosts :many
 select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
 from (
     select unnest($1::int[]) as n, unnest($2::uuid[]) as post_id, unnest($3::uuid[]) as series_id,
@@ -991,7 +1036,7 @@ from (
 order by n, same desc
 `
 
-type NeighboursParams struct {
+type NearbyPostsParams struct {
 	Ns           []int32
 	PostIds      []uuid.UUID
 	SeriesIds    []uuid.UUID
@@ -1003,7 +1048,7 @@ type NeighboursParams struct {
 	NearSeconds  float64
 }
 
-type NeighboursRow struct {
+type NearbyPostsRow struct {
 	N         int32
 	Same      bool
 	PostID    uuid.UUID
@@ -1014,8 +1059,8 @@ type NeighboursRow struct {
 // What else is on an account, near each of the spots given: a post with the same
 // words, the newest of them, and one that is near in time, the first of them. An
 // empty fingerprint is of no words. For "offset 0" see CountPlanned.
-func (q *Queries) Neighbours(ctx context.Context, arg NeighboursParams) ([]NeighboursRow, error) {
-	rows, err := q.db.Query(ctx, neighbours,
+func (q *Queries) NearbyPosts(ctx context.Context, arg NearbyPostsParams) ([]NearbyPostsRow, error) {
+	rows, err := q.db.Query(ctx, nearbyPosts,
 		arg.Ns,
 		arg.PostIds,
 		arg.SeriesIds,
@@ -1030,9 +1075,9 @@ func (q *Queries) Neighbours(ctx context.Context, arg NeighboursParams) ([]Neigh
 		return nil, err
 	}
 	defer rows.Close()
-	var items []NeighboursRow
+	var items []NearbyPostsRow
 	for rows.Next() {
-		var i NeighboursRow
+		var i NearbyPostsRow
 		if err := rows.Scan(
 			&i.N,
 			&i.Same,
@@ -1043,51 +1088,6 @@ func (q *Queries) Neighbours(ctx context.Context, arg NeighboursParams) ([]Neigh
 			return nil, err
 		}
 		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const noteLate = `-- name: NoteLate :many
-with late as (
-    update scheduled_posts set late_noted_at = clock_timestamp()
-    where post_id in (
-        select p.post_id from scheduled_posts p
-        where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
-          and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
-          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
-                      and (t.waits_until is null or t.waits_until < clock_timestamp() - make_interval(secs => $1::float8)))
-        order by p.scheduled_time limit $2
-        for update skip locked)
-    returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
-)
-insert into post_events (post_id, workspace_id, type, actor, data)
-select late.post_id, late.workspace_id, 'late', 'dateline',
-    jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
-from late returning post_id::uuid as post_id
-`
-
-type NoteLateParams struct {
-	AfterSeconds float64
-	Batch        int32
-}
-
-// Says once of every post that is out of time and not out.
-func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, noteLate, arg.AfterSeconds, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var post_id uuid.UUID
-		if err := rows.Scan(&post_id); err != nil {
-			return nil, err
-		}
-		items = append(items, post_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 )
 
 const deleteSkip = `-- name: DeleteSkip :execrows
-delete from series_notes where series_id = $1 and occurrence = $2 and kind = 'skipped'
+delete from series_exceptions where series_id = $1 and occurrence = $2 and kind = 'skipped'
 `
 
 type DeleteSkipParams struct {
@@ -129,40 +129,6 @@ type GetSeriesInWorkspaceParams struct {
 
 func (q *Queries) GetSeriesInWorkspace(ctx context.Context, arg GetSeriesInWorkspaceParams) (Series, error) {
 	row := q.db.QueryRow(ctx, getSeriesInWorkspace, arg.ID, arg.WorkspaceID)
-	var i Series
-	err := row.Scan(
-		&i.ID,
-		&i.WorkspaceID,
-		&i.UserID,
-		&i.Rule,
-		&i.Starts,
-		&i.TimeZone,
-		&i.Template,
-		&i.Status,
-		&i.TemplateRevision,
-		&i.CheckedUntil,
-		&i.LastError,
-		&i.LastErrorAt,
-		&i.Version,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.ByAuthor,
-	)
-	return i, err
-}
-
-const holdSeries = `-- name: HoldSeries :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series where id = $1 and version = $2 for share
-`
-
-type HoldSeriesParams struct {
-	ID      uuid.UUID
-	Version int64
-}
-
-// Nobody changes the series while one of its posts is written.
-func (q *Queries) HoldSeries(ctx context.Context, arg HoldSeriesParams) (Series, error) {
-	row := q.db.QueryRow(ctx, holdSeries, arg.ID, arg.Version)
 	var i Series
 	err := row.Scan(
 		&i.ID,
@@ -399,8 +365,42 @@ func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Serie
 	return items, nil
 }
 
+const lockSeriesVersion = `-- name: LockSeriesVersion :one
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series where id = $1 and version = $2 for share
+`
+
+type LockSeriesVersionParams struct {
+	ID      uuid.UUID
+	Version int64
+}
+
+// Nobody changes the series while one of its posts is written.
+func (q *Queries) LockSeriesVersion(ctx context.Context, arg LockSeriesVersionParams) (Series, error) {
+	row := q.db.QueryRow(ctx, lockSeriesVersion, arg.ID, arg.Version)
+	var i Series
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Rule,
+		&i.Starts,
+		&i.TimeZone,
+		&i.Template,
+		&i.Status,
+		&i.TemplateRevision,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ByAuthor,
+	)
+	return i, err
+}
+
 const missedOfSeries = `-- name: MissedOfSeries :many
-select series_id, occurrence, kind, reason, at from series_notes where series_id = $1 and kind = 'missed' order by occurrence desc limit $2
+select series_id, occurrence, kind, reason, at from series_exceptions where series_id = $1 and kind = 'missed' order by occurrence desc limit $2
 `
 
 type MissedOfSeriesParams struct {
@@ -408,15 +408,15 @@ type MissedOfSeriesParams struct {
 	Batch    int32
 }
 
-func (q *Queries) MissedOfSeries(ctx context.Context, arg MissedOfSeriesParams) ([]SeriesNote, error) {
+func (q *Queries) MissedOfSeries(ctx context.Context, arg MissedOfSeriesParams) ([]SeriesException, error) {
 	rows, err := q.db.Query(ctx, missedOfSeries, arg.SeriesID, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SeriesNote
+	var items []SeriesException
 	for rows.Next() {
-		var i SeriesNote
+		var i SeriesException
 		if err := rows.Scan(
 			&i.SeriesID,
 			&i.Occurrence,
@@ -538,20 +538,20 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 	return items, nil
 }
 
-const putSeriesNote = `-- name: PutSeriesNote :exec
-insert into series_notes (series_id, occurrence, kind, reason) values ($1, $2, $3, $4)
+const saveSeriesException = `-- name: SaveSeriesException :exec
+insert into series_exceptions (series_id, occurrence, kind, reason) values ($1, $2, $3, $4)
 on conflict (series_id, occurrence) do nothing
 `
 
-type PutSeriesNoteParams struct {
+type SaveSeriesExceptionParams struct {
 	SeriesID   uuid.UUID
 	Occurrence string
-	Kind       SeriesNoteKind
+	Kind       SeriesExceptionKind
 	Reason     string
 }
 
-func (q *Queries) PutSeriesNote(ctx context.Context, arg PutSeriesNoteParams) error {
-	_, err := q.db.Exec(ctx, putSeriesNote,
+func (q *Queries) SaveSeriesException(ctx context.Context, arg SaveSeriesExceptionParams) error {
+	_, err := q.db.Exec(ctx, saveSeriesException,
 		arg.SeriesID,
 		arg.Occurrence,
 		arg.Kind,
@@ -560,25 +560,25 @@ func (q *Queries) PutSeriesNote(ctx context.Context, arg PutSeriesNoteParams) er
 	return err
 }
 
-const seriesNotes = `-- name: SeriesNotes :many
-select series_id, occurrence, kind, reason, at from series_notes where series_id = $1 and occurrence >= $2 order by occurrence limit $3
+const seriesExceptions = `-- name: SeriesExceptions :many
+select series_id, occurrence, kind, reason, at from series_exceptions where series_id = $1 and occurrence >= $2 order by occurrence limit $3
 `
 
-type SeriesNotesParams struct {
+type SeriesExceptionsParams struct {
 	SeriesID       uuid.UUID
 	FromOccurrence string
 	Batch          int32
 }
 
-func (q *Queries) SeriesNotes(ctx context.Context, arg SeriesNotesParams) ([]SeriesNote, error) {
-	rows, err := q.db.Query(ctx, seriesNotes, arg.SeriesID, arg.FromOccurrence, arg.Batch)
+func (q *Queries) SeriesExceptions(ctx context.Context, arg SeriesExceptionsParams) ([]SeriesException, error) {
+	rows, err := q.db.Query(ctx, seriesExceptions, arg.SeriesID, arg.FromOccurrence, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SeriesNote
+	var items []SeriesException
 	for rows.Next() {
-		var i SeriesNote
+		var i SeriesException
 		if err := rows.Scan(
 			&i.SeriesID,
 			&i.Occurrence,
@@ -671,7 +671,7 @@ func (q *Queries) SetSeriesStatus(ctx context.Context, arg SetSeriesStatusParams
 }
 
 const skippedOfSeries = `-- name: SkippedOfSeries :many
-select occurrence from series_notes where series_id = $1 and kind = 'skipped' order by occurrence desc limit $2
+select occurrence from series_exceptions where series_id = $1 and kind = 'skipped' order by occurrence desc limit $2
 `
 
 type SkippedOfSeriesParams struct {

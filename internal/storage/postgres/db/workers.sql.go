@@ -43,6 +43,15 @@ func (q *Queries) ChangedPosts(ctx context.Context, arg ChangedPostsParams) ([]u
 	return items, nil
 }
 
+const deleteDeadWorker = `-- name: DeleteDeadWorker :exec
+delete from workers where identity = $1 and leased_until is not null
+`
+
+func (q *Queries) DeleteDeadWorker(ctx context.Context, identity string) error {
+	_, err := q.db.Exec(ctx, deleteDeadWorker, identity)
+	return err
+}
+
 const duePosts = `-- name: DuePosts :many
 select post_id, scheduled_time from (
     (select d.post_id, d.scheduled_time from scheduled_posts d
@@ -95,33 +104,23 @@ func (q *Queries) DuePosts(ctx context.Context, arg DuePostsParams) ([]DuePostsR
 	return items, nil
 }
 
-const forgetWorker = `-- name: ForgetWorker :exec
-delete from workers where identity = $1 and inherited_until is not null
-`
-
-func (q *Queries) ForgetWorker(ctx context.Context, identity string) error {
-	_, err := q.db.Exec(ctx, forgetWorker, identity)
-	return err
-}
-
-const inheritWorkers = `-- name: InheritWorkers :many
-update workers set inherited_until = clock_timestamp() + make_interval(secs => $1::float8)
+const leaseDeadWorkers = `-- name: LeaseDeadWorkers :many
+update workers set leased_until = clock_timestamp() + make_interval(secs => $1::float8)
 where seen_at < clock_timestamp() - make_interval(secs => $2::float8)
-  and (inherited_until is null or inherited_until < clock_timestamp())
+  and (leased_until is null or leased_until < clock_timestamp())
   and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => $2::float8)
 returning identity
 `
 
-type InheritWorkersParams struct {
-	LeaseSeconds  float64
-	SilentSeconds float64
+type LeaseDeadWorkersParams struct {
+	LeaseSeconds     float64
+	DeadAfterSeconds float64
 }
 
-// Workers that have been silent for so long, for one that takes over from them.
-// While the database was away nobody could be seen, so it has to be up for as
-// long.
-func (q *Queries) InheritWorkers(ctx context.Context, arg InheritWorkersParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, inheritWorkers, arg.LeaseSeconds, arg.SilentSeconds)
+// Workers without a heartbeat for so long, for one that takes over from them. While
+// the database was down nobody could send heartbeats, so it has to be up for as long.
+func (q *Queries) LeaseDeadWorkers(ctx context.Context, arg LeaseDeadWorkersParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, leaseDeadWorkers, arg.LeaseSeconds, arg.DeadAfterSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -138,25 +137,6 @@ func (q *Queries) InheritWorkers(ctx context.Context, arg InheritWorkersParams) 
 		return nil, err
 	}
 	return items, nil
-}
-
-const keepInheriting = `-- name: KeepInheriting :execrows
-update workers set inherited_until = clock_timestamp() + make_interval(secs => $1::float8)
-where identity = $2 and inherited_until > clock_timestamp()
-`
-
-type KeepInheritingParams struct {
-	LeaseSeconds float64
-	Identity     string
-}
-
-// Fails if the worker is back or another one has taken over.
-func (q *Queries) KeepInheriting(ctx context.Context, arg KeepInheritingParams) (int64, error) {
-	result, err := q.db.Exec(ctx, keepInheriting, arg.LeaseSeconds, arg.Identity)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const overduePosts = `-- name: OverduePosts :many
@@ -203,13 +183,32 @@ func (q *Queries) OverduePosts(ctx context.Context, arg OverduePostsParams) ([]u
 	return items, nil
 }
 
-const seeWorker = `-- name: SeeWorker :exec
+const recordWorkerHeartbeat = `-- name: RecordWorkerHeartbeat :exec
 insert into workers (identity) values ($1)
-on conflict (identity) do update set seen_at = clock_timestamp(), inherited_until = null
+on conflict (identity) do update set seen_at = clock_timestamp(), leased_until = null
 `
 
-// A worker that is taken for gone comes back by this.
-func (q *Queries) SeeWorker(ctx context.Context, identity string) error {
-	_, err := q.db.Exec(ctx, seeWorker, identity)
+// Also revives a worker that was considered dead.
+func (q *Queries) RecordWorkerHeartbeat(ctx context.Context, identity string) error {
+	_, err := q.db.Exec(ctx, recordWorkerHeartbeat, identity)
 	return err
+}
+
+const renewWorkerLease = `-- name: RenewWorkerLease :execrows
+update workers set leased_until = clock_timestamp() + make_interval(secs => $1::float8)
+where identity = $2 and leased_until > clock_timestamp()
+`
+
+type RenewWorkerLeaseParams struct {
+	LeaseSeconds float64
+	Identity     string
+}
+
+// Fails if the worker is back or another one has taken over.
+func (q *Queries) RenewWorkerLease(ctx context.Context, arg RenewWorkerLeaseParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renewWorkerLease, arg.LeaseSeconds, arg.Identity)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

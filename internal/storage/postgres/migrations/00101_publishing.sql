@@ -225,13 +225,13 @@ create table series (
 create index series_workspace on series (workspace_id, created_at desc, id desc);
 create index series_open on series (id) where status <> 'ended';
 
-create type series_note_kind as enum ('skipped', 'missed');
+create type series_exception_kind as enum ('skipped', 'missed');
 
 -- Occurrences without a post, and the reason.
-create table series_notes (
+create table series_exceptions (
     series_id  uuid not null references series on delete cascade,
     occurrence text not null,
-    kind       series_note_kind not null,
+    kind       series_exception_kind not null,
     reason     text not null default '',
     at         timestamptz not null default now(),
     primary key (series_id, occurrence)
@@ -438,7 +438,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -453,11 +453,11 @@ create index bulk_answers_age on bulk_answers (created_at);
 create table workers (
     identity        text primary key,                              -- the Temporal worker identity
     seen_at         timestamptz not null default clock_timestamp(),
-    inherited_until timestamptz                                    -- lease of the worker that takes over
+    leased_until timestamptz                                    -- lease of the worker that takes over
 );
 
 -- +goose Down
-drop table workers, bulk_answers, review_links, post_comments, post_events, remote_posts, operations, post_targets, scheduled_posts, series_notes, series,
+drop table workers, bulk_answers, review_links, post_comments, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
-drop type operation_state, target_status, approval_state, post_status, series_note_kind, series_status, account_status;
+drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

@@ -300,9 +300,86 @@ create table links (
 create index links_page on links (workspace_id, created_at desc, code);
 create index links_post on links (post_id) where post_id is not null;
 
+-- Links that show a site's report to people without a login.
+create table shared_links (
+    id            uuid primary key,
+    workspace_id  uuid not null references workspaces on delete cascade,
+    site_id       uuid not null references sites on delete cascade,
+    name          text not null check (length(name) between 1 and 100),
+    filter_name   text not null default '',
+    filter_value  text not null default '',
+    embed_origins text[] not null default '{}' check (cardinality(embed_origins) <= 10),
+    token_hash    bytea not null unique check (length(token_hash) = 32),
+    password_hash bytea check (length(password_hash) = 60),      -- bcrypt; null: no password
+    expires_at    timestamptz,
+    created_at    timestamptz not null default clock_timestamp()
+);
+create index shared_links_site on shared_links (site_id, created_at, id);
+create index shared_links_workspace on shared_links (workspace_id);
+
+-- Recipients of reports and alerts.
+create table report_subscriptions (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    site_id      uuid not null references sites on delete cascade,
+    kind         text not null check (kind in ('weekly', 'monthly', 'alerts')),
+    email        text not null check (length(email) between 3 and 254),
+    language     text not null check (language in ('en', 'vi')),
+    token        text not null unique,                          -- allows unsubscribing, and nothing else
+    created_at   timestamptz not null default clock_timestamp()
+);
+create unique index report_subscriptions_email on report_subscriptions (site_id, kind, lower(email));
+create index report_subscriptions_workspace on report_subscriptions (workspace_id);
+
+-- The outbox of emails. An id is derived from what the email is about, so that each is
+-- added once. A row that stays in sending may have been delivered.
+create table emails (
+    id              uuid primary key,
+    workspace_id    uuid not null references workspaces on delete cascade,
+    subscription_id uuid references report_subscriptions on delete cascade,
+    recipient       text not null,
+    subject         text not null,
+    body_text       text not null,
+    body_html       text not null,
+    unsubscribe_url text not null default '',
+    status          text not null default 'pending' check (status in ('pending', 'sending', 'sent', 'dead')),
+    attempts        int not null default 0,
+    due_at          timestamptz not null default clock_timestamp(),
+    attempted_at    timestamptz,
+    sent_at         timestamptz,
+    last_error      text not null default '',
+    created_at      timestamptz not null default clock_timestamp()
+);
+create index emails_due on emails (due_at) where status = 'pending';
+create index emails_sending on emails (attempted_at) where status = 'sending';
+create index emails_subscription on emails (subscription_id, created_at desc);
+create index emails_age on emails (created_at);
+create index emails_workspace on emails (workspace_id);
+
+-- When the views of an hour are unusual, and the alerts about it.
+create table site_alert_rules (
+    site_id      uuid primary key references sites on delete cascade,
+    enabled      boolean not null,
+    spike_factor double precision not null check (spike_factor between 1.5 and 100),
+    drop_share   double precision not null check (drop_share between 0 and 0.9),
+    min_views    bigint not null check (min_views between 1 and 1000000000)
+);
+create table site_alerts (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    site_id      uuid not null references sites on delete cascade,
+    kind         text not null check (kind in ('spike', 'drop')),
+    hour         timestamptz not null,
+    views        bigint not null,
+    usual        bigint not null,
+    created_at   timestamptz not null default clock_timestamp()
+);
+create index site_alerts_page on site_alerts (site_id, hour desc);
+create index site_alerts_workspace on site_alerts (workspace_id);
+
 -- +goose Down
 drop function add_counts;
-drop table view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

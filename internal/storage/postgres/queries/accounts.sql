@@ -93,7 +93,7 @@ with changed as (
 insert into post_events (workspace_id, account_id, type, actor, data)
 select changed.workspace_id, changed.id, 'disconnected', @actor, '{}' from changed;
 
--- name: NoteAccountWell :exec
+-- name: RecordAccountSuccess :exec
 -- The network has said who the account is.
 update accounts set handle = @handle, name = @name, checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
@@ -101,7 +101,7 @@ update accounts set handle = @handle, name = @name, checked_at = clock_timestamp
     status = 'connected'
 where id = @id and token_version = @token_version and status <> 'disconnected';
 
--- name: NoteAccountTrouble :exec
+-- name: RecordAccountError :exec
 update accounts set error_class = @class, error_code = @code, error_message = @message, error_at = clock_timestamp()
 where id = @id and token_version = @token_version and status <> 'disconnected';
 
@@ -124,7 +124,7 @@ where id = @id and token_version = @token_version and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
 returning *;
 
--- name: HoldRefresh :execrows
+-- name: RenewRefreshLease :execrows
 -- Right before the call that uses the refresh token up.
 update accounts set lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where id = @id and token_version = @token_version and lease_owner = @owner;
@@ -152,7 +152,7 @@ select id from accounts
 where status = 'connected' and refresh_due_at <= clock_timestamp()
 order by refresh_due_at limit @batch;
 
--- name: WarnOfEnds :many
+-- name: WarnOfExpiry :many
 -- Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
 -- every renewal postpones does not count. Networks that return the remaining
 -- lifetime of a token give a slightly different expiry each time.

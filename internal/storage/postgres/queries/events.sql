@@ -8,8 +8,8 @@ select * from post_events
 where post_id = @post_id::uuid and id > @after_id
 order by id limit @page_size;
 
--- name: EventsNow :one
--- What is settled (WorkspaceEvents) ends before tx, with ids up to id.
+-- name: EventHorizon :one
+-- Settled events (see WorkspaceEvents) have a transaction before tx and an id up to id.
 select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id;
 
 -- name: WorkspaceEvents :many
@@ -33,12 +33,12 @@ where e.workspace_id = @workspace_id
   and (e.tx, e.id) > (case when @after_tx::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else @after_tx::xid8 end, @after_id::bigint)
 order by e.tx, e.id limit @page_size;
 
--- name: EventsFromTheFuture :one
+-- name: HasLaterEvents :one
 -- True after the database was restored from a dump into a server that has run
 -- fewer transactions.
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
     or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
-               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched')))::boolean as restored;
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop')))::boolean as restored;
 
 -- name: RestartCursor :exec
 -- Goes back to the first event that may not have been dispatched. What is

@@ -46,7 +46,7 @@ select s.id from series s
 where s.status <> 'ended' and position(replace(cast(@media_id::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
 limit 1;
 
--- name: HoldMedia :many
+-- name: LockUsedMedia :many
 -- Nobody edits these files before the transaction that asks has ended: whoever
 -- reads the post that it makes, reads the descriptions that the post has.
 select id from media where id = any(@ids::uuid[]) order by id for key share;
@@ -138,7 +138,7 @@ update media set released_at = now() where id = @id and deleted_at is not null a
 insert into media_objects (object_key, claimed_until) values (@object_key, now() + make_interval(secs => @seconds::float8))
 on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until);
 
--- name: UnheldObjects :many
+-- name: UnusedObjects :many
 select o.object_key from media_objects o
 where o.claimed_until < now() and o.object_key > @after_key
   and not exists (select 1 from media m where m.held_key = o.object_key)
@@ -146,11 +146,11 @@ where o.claimed_until < now() and o.object_key > @after_key
 order by o.object_key
 limit @batch;
 
--- name: LockUnheldObject :one
+-- name: LockUnusedObject :one
 -- Two statements, because what a lock waited for is seen by the next one only.
 select object_key from media_objects where object_key = @object_key for update skip locked;
 
--- name: ObjectIsUnheld :one
+-- name: IsObjectUnused :one
 select exists (
     select 1 from media_objects o
     where o.object_key = @object_key and o.claimed_until < now()

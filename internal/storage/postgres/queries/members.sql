@@ -20,7 +20,7 @@ where m.workspace_id = @workspace_id
        or (m.created_at, m.user_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by m.created_at, m.user_id limit @page_size;
 
--- name: HoldMember :one
+-- name: LockMember :one
 -- The member cannot be removed before the transaction that asks has ended.
 select role from members where workspace_id = @workspace_id and user_id = @user_id for share;
 

@@ -212,7 +212,7 @@ where workflow_revision is not null
        or post_id in (select t.post_id from post_targets t
                       where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'));
 
--- name: NoteLate :many
+-- name: MarkLatePosts :many
 -- Says once of every post that is out of time and not out.
 with late as (
     update scheduled_posts set late_noted_at = clock_timestamp()
@@ -269,7 +269,7 @@ select coalesce(sum(calls), 0)::bigint as calls from (
     limit @most
 ) planned;
 
--- name: Neighbours :many
+-- name: NearbyPosts :many
 -- What else is on an account, near each of the spots given: a post with the same
 -- words, the newest of them, and one that is near in time, the first of them. An
 -- empty fingerprint is of no words. For "offset 0" see CountPlanned.

@@ -50,7 +50,7 @@ update series set version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
 returning *;
 
--- name: HoldSeries :one
+-- name: LockSeriesVersion :one
 -- Nobody changes the series while one of its posts is written.
 select * from series where id = @id and version = @version for share;
 
@@ -61,21 +61,21 @@ update series set checked_until = greatest(checked_until, @checked_until),
         when last_error is distinct from sqlc.narg('last_error') then clock_timestamp() else last_error_at end
 where id = @id and version = @version;
 
--- name: PutSeriesNote :exec
-insert into series_notes (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, @reason)
+-- name: SaveSeriesException :exec
+insert into series_exceptions (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, @reason)
 on conflict (series_id, occurrence) do nothing;
 
 -- name: DeleteSkip :execrows
-delete from series_notes where series_id = @series_id and occurrence = @occurrence and kind = 'skipped';
+delete from series_exceptions where series_id = @series_id and occurrence = @occurrence and kind = 'skipped';
 
--- name: SeriesNotes :many
-select * from series_notes where series_id = @series_id and occurrence >= @from_occurrence order by occurrence limit @batch;
+-- name: SeriesExceptions :many
+select * from series_exceptions where series_id = @series_id and occurrence >= @from_occurrence order by occurrence limit @batch;
 
 -- name: MissedOfSeries :many
-select * from series_notes where series_id = @series_id and kind = 'missed' order by occurrence desc limit @batch;
+select * from series_exceptions where series_id = @series_id and kind = 'missed' order by occurrence desc limit @batch;
 
 -- name: SkippedOfSeries :many
-select occurrence from series_notes where series_id = @series_id and kind = 'skipped' order by occurrence desc limit @batch;
+select occurrence from series_exceptions where series_id = @series_id and kind = 'skipped' order by occurrence desc limit @batch;
 
 -- name: PostsOfSeries :many
 select * from scheduled_posts

@@ -1,25 +1,24 @@
--- name: SeeWorker :exec
--- A worker that is taken for gone comes back by this.
+-- name: RecordWorkerHeartbeat :exec
+-- Also revives a worker that was considered dead.
 insert into workers (identity) values (@identity)
-on conflict (identity) do update set seen_at = clock_timestamp(), inherited_until = null;
+on conflict (identity) do update set seen_at = clock_timestamp(), leased_until = null;
 
--- name: InheritWorkers :many
--- Workers that have been silent for so long, for one that takes over from them.
--- While the database was away nobody could be seen, so it has to be up for as
--- long.
-update workers set inherited_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
-where seen_at < clock_timestamp() - make_interval(secs => @silent_seconds::float8)
-  and (inherited_until is null or inherited_until < clock_timestamp())
-  and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => @silent_seconds::float8)
+-- name: LeaseDeadWorkers :many
+-- Workers without a heartbeat for so long, for one that takes over from them. While
+-- the database was down nobody could send heartbeats, so it has to be up for as long.
+update workers set leased_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where seen_at < clock_timestamp() - make_interval(secs => @dead_after_seconds::float8)
+  and (leased_until is null or leased_until < clock_timestamp())
+  and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => @dead_after_seconds::float8)
 returning identity;
 
--- name: KeepInheriting :execrows
+-- name: RenewWorkerLease :execrows
 -- Fails if the worker is back or another one has taken over.
-update workers set inherited_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
-where identity = @identity and inherited_until > clock_timestamp();
+update workers set leased_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where identity = @identity and leased_until > clock_timestamp();
 
--- name: ForgetWorker :exec
-delete from workers where identity = @identity and inherited_until is not null;
+-- name: DeleteDeadWorker :exec
+delete from workers where identity = @identity and leased_until is not null;
 
 -- name: DuePosts :many
 -- Posts that activities may hold by now, in order of their time. One that is

@@ -1,6 +1,6 @@
 import { Button, Grid, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCode, IconEye, IconPlus, IconWorldWww } from '@tabler/icons-react'
+import { IconCode, IconEye, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,6 +16,7 @@ import { Links } from './Links'
 import { Overview } from './Overview'
 import { type Counted, PageNumbers } from './PageNumbers'
 import { PageRow } from './PageRow'
+import { Share } from './Share'
 import { Snippets } from './Snippets'
 
 const route = getRouteApi('/readers')
@@ -29,6 +30,7 @@ export function ReadersPage() {
   const may = useAtLeast('editor')
   const [adding, add] = useDisclosure()
   const [showing, show] = useDisclosure()
+  const [sharing, share] = useDisclosure()
   const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
   // Under the workspace's own id its posts and short links are counted, by UTC.
@@ -46,6 +48,11 @@ export function ReadersPage() {
             {site && !counted.own && (
               <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
                 {t('readers.snippets')}
+              </Button>
+            )}
+            {may && site && !counted.own && (
+              <Button variant="default" leftSection={<IconShare size={18} aria-hidden />} onClick={share.open}>
+                {t('share.open')}
               </Button>
             )}
             {may && (
@@ -103,6 +110,7 @@ export function ReadersPage() {
         </Stack>
       )}
       {adding && <NewSite close={add.close} />}
+      {sharing && site && <Share site={site} filter={search.filter} close={share.close} />}
       {showing && site && <Snippets site={site} close={show.close} />}
     </Page>
   )

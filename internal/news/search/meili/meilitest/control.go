@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// FailTasks lets tasks of a type fail; empty: none.
+// FailTasks makes tasks of a type fail; empty: none.
 func (s *Server) FailTasks(kind string) { s.locked(func() { s.fails = kind }) }
 
-// Busy lets searches be refused, since too many wait.
+// Busy makes searches fail because too many are waiting.
 func (s *Server) Busy(busy bool) { s.locked(func() { s.busy = busy }) }
 
-// LoseAnswer lets the next answer of a path get lost, when what was asked for is done.
+// LoseAnswer loses the next response of a path after the request was executed.
 func (s *Server) LoseAnswer(path string) { s.locked(func() { s.loses = path }) }
 
 // Limit bounds the bytes of a body.
 func (s *Server) Limit(bytes int) { s.locked(func() { s.maxBodyBytes = bytes }) }
 
-// Drop takes an index away.
+// Drop deletes an index.
 func (s *Server) Drop(uid string) { s.locked(func() { delete(s.indexes, uid) }) }
 
-// Open makes an index, as somebody else would.
+// Open creates an index, like another client would.
 func (s *Server) Open(uid string) { s.locked(func() { s.open(uid) }) }
 
 func (s *Server) locked(f func()) {
@@ -40,7 +40,7 @@ func (s *Server) Names() (names []string) {
 	return names
 }
 
-// Document gives a document of an index; nil: there is none.
+// Document returns a document of an index, or nil.
 func (s *Server) Document(uid, id string) (d map[string]any) {
 	s.locked(func() {
 		if x := s.indexes[uid]; x != nil {
@@ -50,7 +50,7 @@ func (s *Server) Document(uid, id string) (d map[string]any) {
 	return d
 }
 
-// Settings gives an index's settings, with its embedders.
+// Settings returns an index's settings with its embedders.
 func (s *Server) Settings(uid string) (raw string) {
 	s.locked(func() {
 		if x := s.indexes[uid]; x != nil {
@@ -61,7 +61,7 @@ func (s *Server) Settings(uid string) (raw string) {
 	return raw
 }
 
-// Last gives the last search that was asked for.
+// Last returns the last search request.
 func (s *Server) Last() (last map[string]any) {
 	s.locked(func() { last = s.searches[len(s.searches)-1] })
 	return last

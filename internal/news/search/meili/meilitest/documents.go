@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkSettings refuses what the real one does not know
+// checkSettings refuses settings that the real one does not have
 // (meilisearch-types/src/settings.rs, milli/src/vector/settings.rs).
 func checkSettings(settings map[string]any) *problem {
 	known := func(where map[string]any, keys ...string) bool {
@@ -63,7 +63,7 @@ func (s *Server) set(uid string, settings map[string]any) (code string) {
 	return ""
 }
 
-// missing says what lacks of a document's vectors.
+// missing returns which vectors a document lacks.
 func missing(name string, embedder any, d map[string]any) (code string) {
 	e, _ := embedder.(map[string]any)
 	if e["source"] != "userProvided" {
@@ -105,7 +105,7 @@ func (x *index) can(setting, attribute string) bool {
 	return slices.Contains(list, any(attribute))
 }
 
-// filters says whether all attributes of filters may be filtered by.
+// filters reports whether all attributes of filters are filterable.
 func (x *index) filters(filter any) bool {
 	list, ok := filter.([]any)
 	if text, is := filter.(string); is {
@@ -137,7 +137,7 @@ func (x *index) fetch(object map[string]any) (int, any, *problem) {
 	return http.StatusOK, map[string]any{"results": results, "offset": 0, "limit": object["limit"], "total": len(results)}, nil
 }
 
-// search refuses what the index's settings do not allow.
+// search refuses searches that the index's settings do not allow.
 func (s *Server) search(x *index, object map[string]any) (int, any, *problem) {
 	s.searches = append(s.searches, object)
 	if s.busy {
@@ -173,7 +173,7 @@ func (s *Server) search(x *index, object map[string]any) (int, any, *problem) {
 	return http.StatusOK, answer, nil
 }
 
-// multi answers several searches, or refuses all of them.
+// multi executes several searches, or refuses all of them.
 func (s *Server) multi(object map[string]any) (int, any, *problem) {
 	queries, _ := object["queries"].([]any)
 	results := []any{}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Forbid takes actions from the key; without any it has all.
+// Forbid removes actions from the key; without arguments it has all.
 func (s *Server) Forbid(actions ...string) { s.locked(func() { s.forbidden = actions }) }
 
 // Version sets the version that the server reports.
 func (s *Server) Version(version string) { s.locked(func() { s.version = version }) }
 
-// Change changes a setting of an index, as somebody else would.
+// Change changes a setting of an index, like another client would.
 func (s *Server) Change(uid, setting string, value any) {
 	s.locked(func() { s.indexes[uid].settings[setting] = value })
 }
 
-// action is what a key needs for a request (meilisearch-types/src/keys.rs).
+// action is the action that a key needs for a request (meilisearch-types/src/keys.rs).
 func action(r *http.Request) string {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	last := parts[len(parts)-1]

@@ -1,7 +1,7 @@
-// Package meilitest plays a Meilisearch for tests: as much of it as the engine
-// uses, by its source (v1.50, crates/meilisearch, index-scheduler and milli). What
-// the real one refuses is refused with its code. It ranks nothing: tests say what
-// is found.
+// Package meilitest is a fake Meilisearch for tests: the part that the engine uses,
+// based on the source (v1.50, crates/meilisearch, index-scheduler and milli). What the
+// real one refuses is refused with the same code. It ranks nothing: tests set the
+// search results.
 package meilitest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// Key is the key that is asked for.
+// Key is the required API key.
 const Key = "a-master-key-of-sixteen"
 
 // Server is a Meilisearch.
 type Server struct {
 	URL string
-	// Found answers searches; nil: nothing is found. It must not ask the server.
+	// Found returns search results; nil: none. It must not call the server.
 	Found func(request map[string]any) map[string]any
 
 	mu           sync.Mutex
@@ -33,7 +33,7 @@ type Server struct {
 	searches     []map[string]any
 	fails        string // the type of tasks that fail
 	busy         bool
-	loses        string // the path whose next answer gets lost
+	loses        string // the path whose next response gets lost
 	maxBodyBytes int
 
 	forbidden []string // actions that the key does not have
@@ -80,7 +80,7 @@ func say(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/health" { // needs no key
 		say(w, http.StatusOK, map[string]any{"status": "available"})
@@ -114,7 +114,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	switch {
-	case lost: // as by a gateway: it was done, and nobody hears of it
+	case lost: // like a gateway: the request was executed, but its response is lost
 		w.WriteHeader(http.StatusGatewayTimeout)
 	case p != nil:
 		s.refuse(w, *p)
@@ -249,7 +249,8 @@ func (s *Server) index(route, uid, primaryKey string, body any) (status int, ans
 	return 0, nil, &problem{http.StatusNotFound, "not_found"}
 }
 
-// open gives the index of a name. Documents and settings make one where there is none.
+// open returns the index of a name. Documents and settings create it if it does not
+// exist.
 func (s *Server) open(uid string) *index {
 	if s.indexes[uid] == nil {
 		s.clock = s.clock.Add(time.Millisecond)

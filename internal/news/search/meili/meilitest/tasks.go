@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// task is a change. All are done in the order in which they were asked for.
+// task is a change. Tasks are executed in the order of the requests.
 type task struct {
 	looks  int
 	kind   string
@@ -31,7 +31,7 @@ func (s *Server) shown(n int) map[string]any {
 	return out
 }
 
-// task is done at the second look at it, with all before it.
+// task is complete when it is polled the second time, with all tasks before it.
 func (s *Server) task(id string) (int, any, *problem) {
 	n, err := strconv.Atoi(id)
 	if err != nil || n >= len(s.tasks) {
@@ -59,7 +59,7 @@ func (s *Server) work(t *task) {
 	}
 }
 
-// list gives tasks, the newest first.
+// list returns tasks, newest first.
 func (s *Server) list(query url.Values) map[string]any {
 	results := []any{}
 	among := func(key, value string) bool {
@@ -74,8 +74,8 @@ func (s *Server) list(query url.Values) map[string]any {
 	return map[string]any{"results": results, "total": len(results), "limit": 20}
 }
 
-// swap exchanges the names of two indexes (index_mapper.rs). Asked for twice, they
-// are as they were.
+// swap exchanges the names of two indexes (index_mapper.rs). A second swap restores
+// them.
 func (s *Server) swap(body any) (int, any, *problem) {
 	list, ok := body.([]any)
 	if !ok || len(list) != 1 {

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dateline/api/spec"
+	"dateline/internal/audience/sharedlink"
+	"dateline/internal/identity/secret"
+)
+
+// sharedReportRoute is a page for browsers and not part of openapi.yaml.
+const sharedReportRoute = sharedlink.Path + ":token"
+
+// sharedReport serves a shared report to readers without a login.
+func (s *Server) sharedReport(c *gin.Context) {
+	s.Views.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), c.ClientIP())
+}
+
+// sharedRoutes adds the pages for readers of reports if counting is enabled.
+func (s *Server) sharedRoutes(r *gin.Engine) {
+	if s.Views == nil {
+		return
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		r.Handle(method, sharedReportRoute, s.sharedReport)
+		r.Handle(method, unsubscribeRoute, s.unsubscribe)
+	}
+}
+
+// ListSharedLinks lists the shared links of a site.
+func (s *Server) ListSharedLinks(ctx context.Context, r spec.ListSharedLinksRequestObject) (spec.ListSharedLinksResponseObject, error) {
+	links, err := s.Views.SharedLinks.List(ctx, principal(ctx), r.Id)
+	out := spec.ListSharedLinks200JSONResponse{SharedLinks: []spec.SharedLink{}}
+	for _, l := range links {
+		out.SharedLinks = append(out.SharedLinks, sharedLinkJSON(l))
+	}
+	return out, err
+}
+
+// CreateSharedLink shares a report.
+func (s *Server) CreateSharedLink(ctx context.Context, r spec.CreateSharedLinkRequestObject) (spec.CreateSharedLinkResponseObject, error) {
+	b := r.Body
+	d := sharedlink.Draft{Name: b.Name, Password: secret.NewText(value(b.Password)), EmbedOrigins: value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt}
+	if filter := value(b.Filter); filter != "" {
+		var err error
+		if d.Filter, err = reportFilter([]string{filter}); err != nil {
+			return nil, err
+		}
+	}
+	l, address, err := s.Views.SharedLinks.Create(ctx, principal(ctx), r.Id, d)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.CreateSharedLink201JSONResponse(sharedLinkJSON(l))
+	text := address.Reveal()
+	out.Url = &text
+	return out, nil
+}
+
+// DeleteSharedLink revokes a shared link.
+func (s *Server) DeleteSharedLink(ctx context.Context, r spec.DeleteSharedLinkRequestObject) (spec.DeleteSharedLinkResponseObject, error) {
+	return spec.DeleteSharedLink204Response{}, s.Views.SharedLinks.Revoke(ctx, principal(ctx), r.Id, r.Link)
+}
+
+func sharedLinkJSON(l sharedlink.Link) spec.SharedLink {
+	out := spec.SharedLink{Id: l.ID, Name: l.Name, HasPassword: l.PasswordHash != nil, EmbedOrigins: notNil(l.EmbedOrigins), ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt}
+	if l.Filter.Name != "" {
+		out.Filter = optional(strings.Join([]string{l.Filter.Name, l.Filter.Value}, ":"))
+	}
+	return out
+}

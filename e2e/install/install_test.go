@@ -1,0 +1,252 @@
+// Package install tests the files of a release as a user installs them.
+package install
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dateline/internal/testing/e2etest"
+)
+
+var (
+	release = flag.String("install", "", "`folder` with the files of a release")
+	debian  = flag.String("debian", "", "`folder` with a root file system that debootstrap made")
+)
+
+// maxFirstPost is how long the first post may take after the first start.
+const maxFirstPost = 20 * time.Second
+
+func need(t *testing.T) {
+	t.Helper()
+	if *release == "" {
+		t.Skip("run with make install-test")
+	}
+	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
+		t.Skip("needs root on Linux, to change the root file system")
+	}
+}
+
+func files(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(*release, pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s in %s: %v, %v; want one file", pattern, *release, found, err)
+	}
+	return found[0]
+}
+
+// The archive works in a root file system without anything but the C library and a
+// shell, which PostgreSQL needs: no Go, no Node, no PostgreSQL, no Redis, no network.
+func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
+	need(t)
+	root := bareRoot(t)
+	unpack(t, files(t, "*_linux_"+runtime.GOARCH+".tar.gz"), filepath.Join(root, "opt"))
+	found, err := filepath.Glob(filepath.Join(root, "opt", "dateline_*", "dateline"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("programs in the archive: %v, %v", found, err)
+	}
+	e2etest.Must(t, os.MkdirAll(filepath.Join(root, "var/lib/dateline"), 0o755))
+	program := strings.TrimPrefix(found[0], root)
+	publishes(t, root, program, program, maxFirstPost)
+}
+
+// publishes starts the program in a root file system, and expects the first post soon.
+func publishes(t *testing.T, root, program, cliProgram string, within time.Duration) *e2etest.Child {
+	t.Helper()
+	started := time.Now()
+	child := start(t, root, program)
+	api := child.WaitForOutput(t, time.Minute, `API\s+(http://\S+)/api/v1`)[1]
+	t.Logf("the API is announced after %s", time.Since(started).Round(time.Millisecond))
+	token := child.WaitForOutput(t, time.Minute, `API token\s+(dl_\S+)`)[1]
+	cli := func(args ...string) (string, error) {
+		c := exec.CommandContext(t.Context(), cliProgram, args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+		c.Dir, c.Env = "/", []string{"DATELINE_URL=" + api, "DATELINE_TOKEN=" + token, "HOME=/tmp"}
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	e2etest.Eventually(t, time.Minute, "the API to be ready", func() bool {
+		response, err := http.Get(api + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+	out, err := cli("post", "First post", "--draft", "--json")
+	id := regexp.MustCompile(`"id": "([0-9a-f-]{36})"`).FindStringSubmatch(out)
+	if err != nil || id == nil {
+		t.Fatalf("creating a post: %v: %s", err, out)
+	}
+	for _, args := range [][]string{{"posts", "publish-now", id[1]}, {"posts", "watch", id[1]}} {
+		if out, err := cli(args...); err != nil {
+			t.Fatalf("dateline %s: %v: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	if took := time.Since(started); took > within {
+		t.Errorf("the first post took %s, want at most %s", took, within)
+	} else {
+		t.Logf("the first post was published %s after the start", took.Round(time.Millisecond))
+	}
+	return child
+}
+
+// start starts `dateline up` in a root file system.
+func start(t *testing.T, root, program string) *e2etest.Child {
+	t.Helper()
+	env := []string{"DATELINE_DATA_DIR=/var/lib/dateline", "PATH=/usr/bin:/bin"}
+	for _, name := range []string{"API_ADDR", "SANDBOX_ADDR", "METRICS_ADDR"} {
+		env = append(env, "DATELINE_"+name+"=127.0.0.1:"+e2etest.FreePort(t))
+	}
+	for _, name := range []string{"TEMPORAL", "TEMPORAL_UI", "POSTGRES", "REDIS", "S3"} {
+		env = append(env, "DATELINE_"+name+"_PORT="+e2etest.FreePort(t))
+	}
+	return e2etest.Run(t, "/", env, "/usr/sbin/chroot", root, program, "up")
+}
+
+// bareRoot makes a root file system with the C library and a shell.
+func bareRoot(t *testing.T) string {
+	t.Helper()
+	root := e2etest.OpenDir(t)
+	for _, dir := range []string{"dev", "etc", "bin", "opt", "tmp", "var/lib"} {
+		e2etest.Must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	e2etest.Must(t, os.Chmod(filepath.Join(root, "tmp"), 0o777|os.ModeSticky))
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/passwd"), []byte("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"), 0o644))
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/group"), []byte("root:x:0:\nnogroup:x:65534:\n"), 0o644))
+	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "urandom": 9} {
+		e2etest.Must(t, unix.Mknod(filepath.Join(root, "dev", name), unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))))
+		e2etest.Must(t, os.Chmod(filepath.Join(root, "dev", name), 0o666))
+	}
+	libraries := map[string]bool{}
+	for _, program := range []string{"/bin/sh", "/usr/bin/ldd", "/bin/ls"} {
+		out, _ := exec.CommandContext(t.Context(), "ldd", program).Output() // a script has none
+		for _, found := range regexp.MustCompile(`(/\S+)`).FindAllString(string(out), -1) {
+			libraries[found] = true
+		}
+	}
+	// What PostgreSQL needs of the C library besides.
+	for path := range libraries {
+		for _, name := range []string{"libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2"} {
+			if also := filepath.Join(filepath.Dir(path), name); exists(also) {
+				libraries[also] = true
+			}
+		}
+	}
+	for path := range libraries {
+		copyFile(t, path, filepath.Join(root, path))
+	}
+	copyFile(t, "/bin/sh", filepath.Join(root, "bin/sh"))
+	return root
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	raw, err := os.ReadFile(from)
+	e2etest.Must(t, err)
+	e2etest.Must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+	e2etest.Must(t, os.WriteFile(to, raw, 0o755))
+}
+
+// unpack unpacks an archive of a release.
+func unpack(t *testing.T, path, dir string) {
+	t.Helper()
+	f, err := os.Open(path)
+	e2etest.Must(t, err)
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	e2etest.Must(t, err)
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		e2etest.Must(t, err)
+		to := filepath.Join(dir, h.Name)
+		switch h.Typeflag {
+		case tar.TypeDir:
+			e2etest.Must(t, os.MkdirAll(to, 0o755))
+		case tar.TypeSymlink:
+			e2etest.Must(t, os.Symlink(h.Linkname, to))
+		default:
+			out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, h.FileInfo().Mode())
+			e2etest.Must(t, err)
+			_, err = io.Copy(out, r) //nolint:gosec // an own archive
+			e2etest.Must(t, errors.Join(err, out.Close()))
+		}
+	}
+}
+
+// The package installs, starts, upgrades and is removed; the data stays.
+func TestDeb_InstallsStartsUpgradesAndKeepsData(t *testing.T) {
+	need(t)
+	if *debian == "" {
+		t.Skip("needs -debian, the folder of a debootstrap")
+	}
+	root := filepath.Join(e2etest.OpenDir(t), "root")
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", *debian, root).CombinedOutput(); err != nil {
+		t.Fatalf("copying %s: %v: %s", *debian, err, out)
+	}
+	deb := files(t, "*_linux_"+runtime.GOARCH+".deb")
+	copyFile(t, deb, filepath.Join(root, "tmp/dateline.deb"))
+	in := func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "/usr/sbin/chroot", append([]string{root}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	in("dpkg", "-i", "/tmp/dateline.deb")
+	if got := in("stat", "-c", "%U %a", "/var/lib/dateline"); got != "dateline 700" {
+		t.Errorf("owner and mode of the data directory: %s, want dateline 700", got)
+	}
+	if got := in("stat", "-c", "%U:%G %a", "/etc/dateline/dateline.env"); got != "root:dateline 640" {
+		t.Errorf("owner and mode of the settings: %s, want root:dateline 640", got)
+	}
+	if got := in("/usr/bin/dateline", "version"); !strings.HasPrefix(got, "dateline ") {
+		t.Errorf("version: %q", got)
+	}
+	// Without systemd, as its unit does it: as the service's user, with its settings.
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "usr/local/bin/run"), []byte("#!/bin/sh\nexec setpriv --reuid dateline --regid dateline --clear-groups /usr/bin/dateline \"$@\" --config /etc/dateline/dateline.env\n"), 0o755))
+	child := publishes(t, root, "/usr/local/bin/run", "/usr/bin/dateline", time.Minute)
+	child.Stop(t)
+
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/dateline/dateline.env"), []byte("DATELINE_LOG_LEVEL=info\n"), 0o640))
+	in("dpkg", "-i", "/tmp/dateline.deb") // an upgrade to the same version
+	if got := in("cat", "/etc/dateline/dateline.env"); got != "DATELINE_LOG_LEVEL=info" {
+		t.Errorf("the settings after an upgrade: %q, want those of the operator", got)
+	}
+	child = start(t, root, "/usr/local/bin/run")
+	child.WaitForOutput(t, time.Minute, `API token\s+(unchanged)`)
+	child.Stop(t)
+
+	in("dpkg", "--remove", "dateline")
+	if exists(filepath.Join(root, "usr/lib/dateline/dateline")) {
+		t.Error("the program is still there after its removal")
+	}
+	in("dpkg", "--purge", "dateline")
+	if !exists(filepath.Join(root, "var/lib/dateline/postgres/PG_VERSION")) {
+		t.Error("the data is gone after the removal")
+	}
+}

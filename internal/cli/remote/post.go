@@ -1,0 +1,266 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dateline/client"
+)
+
+// post schedules a post.
+func (o Options) post() *cobra.Command {
+	c := &cobra.Command{Use: "post TEXT", Short: "schedule a post", Args: cobra.ExactArgs(1),
+		Long: "Schedules a post, or keeps it as a draft. TEXT - reads the text from standard input.\nA request that is interrupted is repeated; the post is created once.",
+		Example: "  dateline post \"Good morning\" --at \"tomorrow 9:00\" --account mastodon:@news@example.social\n" +
+			"  dateline post \"Our new studio\" --next-free --media studio.jpg --alt \"A room with two cameras\"\n" +
+			"  dateline post - --draft < announcement.txt"}
+	f := c.Flags()
+	f.String("at", "", whenHelp)
+	f.Bool("next-free", false, "publish in the next free slot of the accounts' queue")
+	f.Bool("draft", false, "keep the post as a draft")
+	f.StringSlice("account", nil, "`account` to publish to: its handle, network:handle, label or ID; repeat for more (default: the workspace's default accounts)")
+	f.StringArray("media", nil, "`file`, URL or ID of an attachment; repeat for more")
+	f.StringArray("alt", nil, "`description` of the attachment at the same position, for people who cannot see it")
+	f.String("language", "", "ISO 639 `code` of the text")
+	f.Bool("track-links", false, "replace links in the text with short links that count clicks")
+	f.Int("drop-if-late", 0, "discard the post if it is this many `minutes` late; 0: never")
+	f.Bool("dry-run", false, "check the post and show what each network gets, without scheduling it")
+	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
+	_ = c.MarkFlagFilename("media")
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error { return s.createPost(ctx, args[0]) })
+}
+
+func (s *session) createPost(ctx context.Context, content string) error {
+	f := s.command.Flags()
+	at, _ := f.GetString("at")
+	nextFree, _ := f.GetBool("next-free")
+	draft, _ := f.GetBool("draft")
+	dry, _ := f.GetBool("dry-run")
+	if n := count(at != "", nextFree); n > 1 || n == 0 && !draft {
+		return UsageError("give one of --at and --next-free, or --draft")
+	}
+	content, err := s.readContent(content)
+	if err != nil {
+		return err
+	}
+	zone, err := s.zone(ctx)
+	if err != nil {
+		return err
+	}
+	body := client.NewPost{Content: content, Draft: set(draft)}
+	if at != "" {
+		when, err := parseWhen(at, time.Now().In(zone))
+		if err != nil {
+			return err
+		}
+		body.ScheduledTime = set(when.Format(time.RFC3339))
+	}
+	if nextFree {
+		body.When = set(client.NextFree)
+	}
+	if body.Accounts, err = s.accountIDs(ctx); err != nil {
+		return err
+	}
+	if body.Attachments, err = s.attachments(ctx, dry); err != nil {
+		return err
+	}
+	if language, _ := f.GetString("language"); language != "" {
+		body.Language = &language
+	}
+	if track, _ := f.GetBool("track-links"); track {
+		body.TrackLinks = &track
+	}
+	if late, _ := f.GetInt("drop-if-late"); late > 0 {
+		body.DropIfLateMinutes = &late
+	}
+	if dry {
+		return s.preview(ctx, body)
+	}
+	r, err := client.Result(s.CreatePostWithResponse(ctx, &client.CreatePostParams{IdempotencyKey: idempotencyKey()}, body))
+	if err != nil {
+		return err
+	}
+	return s.showPost(r.Body, r.JSON201, zone)
+}
+
+// preview shows what networks would get.
+func (s *session) preview(ctx context.Context, p client.NewPost) error {
+	r, err := client.Result(s.PreviewPostWithResponse(ctx, client.PreviewedPost{Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
+		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language, TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes}))
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		err = s.printJSON(r.Body)
+	} else {
+		for _, t := range r.JSON200.Targets {
+			err = errors.Join(err, s.say("%s %s: %d segments", t.Network, plain(t.Handle), len(t.Segments)))
+		}
+		for _, w := range r.JSON200.Warnings {
+			err = errors.Join(err, s.say("warning: %s", plain(w.Message)))
+		}
+		for _, p := range r.JSON200.Problems {
+			err = errors.Join(err, s.say("problem: %s: %s", p.Field, plain(p.Message)))
+		}
+	}
+	if err == nil && len(r.JSON200.Problems) > 0 {
+		return &client.Error{Status: 422, Code: "validation_failed", Title: "the post cannot be scheduled as it is"}
+	}
+	return err
+}
+
+func (s *session) readContent(text string) (string, error) {
+	if text != "-" {
+		return text, nil
+	}
+	raw, err := io.ReadAll(s.command.InOrStdin())
+	return strings.TrimRight(string(raw), "\n"), err
+}
+
+// zone returns the time zone of the workspace.
+func (s *session) zone(ctx context.Context) (*time.Location, error) {
+	me, err := client.Result(s.GetMeWithResponse(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocation(me.JSON200.Workspace.TimeZone)
+}
+
+// accountIDs returns the accounts of --account, or nil without the flag.
+func (s *session) accountIDs(ctx context.Context) (*[]string, error) {
+	names, _ := s.command.Flags().GetStringSlice("account")
+	if len(names) == 0 {
+		return nil, nil //nolint:nilnil // the default accounts
+	}
+	r, err := client.Result(s.ListAccountsWithResponse(ctx))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(names))
+	for i, name := range names {
+		a, err := findAccount(r.JSON200.Accounts, name)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = a.Id.String()
+	}
+	return &ids, nil
+}
+
+// findAccount returns the account that a name means.
+func findAccount(all []client.Account, name string) (client.Account, error) {
+	var found []client.Account
+	for _, a := range all {
+		handle := strings.TrimPrefix(a.Handle, "@")
+		network, rest, _ := strings.Cut(name, ":")
+		switch {
+		case a.Id.String() == name:
+			return a, nil
+		case a.Status == client.Disconnected:
+		case strings.EqualFold(strings.TrimPrefix(name, "@"), handle), text(a.Label) != "" && strings.EqualFold(name, *a.Label),
+			strings.EqualFold(network, a.Network) && strings.EqualFold(strings.TrimPrefix(rest, "@"), handle):
+			found = append(found, a)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return client.Account{}, fmt.Errorf("account %q: %w; `dateline accounts` lists all", name, errNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return client.Account{}, UsageError(fmt.Sprintf("account %q is ambiguous; use network:handle or the ID: `dateline accounts` lists both", name))
+}
+
+// attachments returns the IDs of the attachments of --media. In a dry run, nothing is
+// uploaded, so only IDs are included.
+func (s *session) attachments(ctx context.Context, dry bool) (*[]string, error) {
+	media, _ := s.command.Flags().GetStringArray("media")
+	alts, _ := s.command.Flags().GetStringArray("alt")
+	if len(alts) > len(media) {
+		return nil, UsageError("there are more --alt than --media")
+	}
+	if len(media) == 0 {
+		return nil, nil //nolint:nilnil // none
+	}
+	ids := make([]string, 0, len(media))
+	for i, m := range media {
+		alt := ""
+		if i < len(alts) {
+			alt = alts[i]
+		}
+		if _, err := uuid.Parse(m); err == nil {
+			ids = append(ids, m)
+			continue
+		}
+		if dry {
+			continue
+		}
+		id, err := s.upload(ctx, m, alt)
+		if err != nil {
+			return nil, fmt.Errorf("--media %s: %w", m, err)
+		}
+		ids = append(ids, id)
+	}
+	return &ids, nil
+}
+
+func (s *session) upload(ctx context.Context, source, alt string) (string, error) {
+	if strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") {
+		r, err := client.Result(s.FetchMediaWithResponse(ctx, &client.FetchMediaParams{IdempotencyKey: idempotencyKey()}, client.MediaFetch{Url: source, AltText: set(alt)}))
+		if err != nil {
+			return "", err
+		}
+		return r.JSON201.Id.String(), nil
+	}
+	raw, err := os.ReadFile(source)
+	if err != nil {
+		return "", err
+	}
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	if alt != "" {
+		_ = w.WriteField("alt_text", alt) // to a buffer
+	}
+	part, err := w.CreateFormFile("file", filepath.Base(source))
+	if err != nil {
+		return "", err
+	}
+	_, _ = part.Write(raw)
+	_ = w.Close()
+	r, err := client.Result(s.UploadMediaWithBodyWithResponse(ctx, &client.UploadMediaParams{IdempotencyKey: idempotencyKey()}, w.FormDataContentType(), bytes.NewReader(body.Bytes())))
+	if err != nil {
+		return "", err
+	}
+	return r.JSON201.Id.String(), nil
+}
+
+func idempotencyKey() *string { return set("cli-" + uuid.NewString()) }
+
+// set returns a pointer to a value, or nil for the zero value.
+func set[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func count(all ...bool) (n int) {
+	for _, b := range all {
+		if b {
+			n++
+		}
+	}
+	return n
+}

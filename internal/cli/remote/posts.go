@@ -1,0 +1,282 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dateline/client"
+)
+
+// posts groups the commands for existing posts.
+func (o Options) posts() *cobra.Command {
+	group := Group("posts", "list, show, watch, edit, cancel and retry posts")
+	group.AddCommand(o.listPosts(), o.showPosts(), o.watchPost(), o.editPost(),
+		o.onPost("cancel ID", "cancel a post that is not published yet", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
+			r, err := client.Result(s.CancelPostWithResponse(ctx, p.Id, &client.CancelPostParams{IfMatch: version(p)}))
+			if err != nil {
+				return nil, nil, err
+			}
+			return r.Body, r.JSON200, nil
+		}),
+		o.onPost("retry ID", "publish the failed targets of a post again", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
+			r, err := client.Result(s.RetryPostWithResponse(ctx, p.Id, &client.RetryPostParams{IfMatch: version(p)}, client.TargetChoice{}))
+			if err != nil {
+				return nil, nil, err
+			}
+			return r.Body, r.JSON200, nil
+		}),
+		o.onPost("publish-now ID", "publish a scheduled post or a draft at once", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
+			r, err := client.Result(s.PublishNowWithResponse(ctx, p.Id, &client.PublishNowParams{IfMatch: version(p)}))
+			if err != nil {
+				return nil, nil, err
+			}
+			return r.Body, r.JSON200, nil
+		}))
+	return group
+}
+
+// version returns the precondition that a post has not changed since it was read.
+func version(p *client.Post) *string { return set(fmt.Sprintf("%q", fmt.Sprint(p.Version))) }
+
+func (o Options) listPosts() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "list posts, by default those ahead", Args: cobra.NoArgs}
+	f := c.Flags()
+	f.StringSlice("status", []string{"draft", "scheduled", "publishing"}, "only posts with this `status`; repeat for more, or all")
+	f.StringSlice("account", nil, "only posts to this `account`")
+	f.Int("limit", 50, "maximum `number` of posts, at most 200")
+	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(append(statuses(), "all"), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
+	return o.connected(c, func(ctx context.Context, s *session, _ []string) error {
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		limit, _ := f.GetInt("limit")
+		params := client.ListPostsParams{Limit: &limit, Order: set(client.Asc)}
+		if all, _ := f.GetStringSlice("status"); len(all) > 0 && all[0] != "all" {
+			var wanted []client.PostStatus
+			for _, one := range all {
+				wanted = append(wanted, client.PostStatus(one))
+			}
+			params.Status = &wanted
+		} else {
+			params.Order = set(client.Desc)
+		}
+		accounts, err := s.accountIDs(ctx)
+		if err != nil {
+			return err
+		}
+		if accounts != nil {
+			id, err := uuid.Parse((*accounts)[0])
+			if err != nil || len(*accounts) > 1 {
+				return UsageError("--account can be given once")
+			}
+			params.Account = &id
+		}
+		r, err := client.Result(s.ListPostsWithResponse(ctx, &params))
+		if err != nil {
+			return err
+		}
+		if s.asJSON {
+			return s.printJSON(r.Body)
+		}
+		rows := make([][]string, len(r.JSON200.Posts))
+		for i, p := range r.JSON200.Posts {
+			rows[i] = []string{p.Id.String(), string(p.Status), at(p.ScheduledTime, zone), handles(p), shorten(p.Content, 50)}
+		}
+		return table(s.out, []string{"id", "status", "time", "accounts", "text"}, rows)
+	})
+}
+
+func statuses() []string {
+	return []string{"draft", "scheduled", "publishing", "posted", "partly_posted", "failed", "canceled"}
+}
+
+func handles(p client.Post) string {
+	all := make([]string, len(p.Targets))
+	for i, t := range p.Targets {
+		all[i] = t.Network + ":" + t.Handle
+	}
+	return shorten(strings.Join(all, ", "), 60)
+}
+
+func (o Options) showPosts() *cobra.Command {
+	c := &cobra.Command{Use: "show ID", Short: "show a post and what happened to it", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts(statuses()...)}
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		body, p, err := s.readPost(ctx, args[0])
+		if err != nil || s.asJSON {
+			if err == nil {
+				err = s.printJSON(body)
+			}
+			return err
+		}
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.showPost(body, p, zone); err != nil {
+			return err
+		}
+		r, err := client.Result(s.PostTimelineWithResponse(ctx, p.Id, &client.PostTimelineParams{}))
+		if err != nil {
+			return err
+		}
+		_ = s.say("")
+		for _, e := range r.JSON200.Entries {
+			_ = s.say("%s  %s", plain(fmt.Sprint(e.At)), plain(e.Text))
+		}
+		return nil
+	})
+}
+
+func (s *session) readPost(ctx context.Context, id string) ([]byte, *client.Post, error) {
+	parsed, err := uuid.Parse(id)
+	if err != nil {
+		return nil, nil, UsageError(fmt.Sprintf("%q: id must be a UUID; `dateline posts list` shows them", id))
+	}
+	r, err := client.Result(s.GetPostWithResponse(ctx, parsed))
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Body, r.JSON200, nil
+}
+
+// showPost prints a post.
+func (s *session) showPost(body []byte, p *client.Post, zone *time.Location) error {
+	if s.asJSON {
+		return s.printJSON(body)
+	}
+	_ = s.say("Post    %s\nStatus  %s\nTime    %s (%s)\nText    %s", p.Id, p.Status, at(p.ScheduledTime, zone), zone, shorten(p.Content, 200))
+	if p.Approval != nil {
+		_ = s.say("Approval %s", p.Approval.State)
+	}
+	var rows [][]string
+	for _, t := range p.Targets {
+		result := text(t.Url)
+		if t.Error != nil {
+			result = t.Error.Message
+		}
+		rows = append(rows, []string{t.Network, t.Handle, string(t.Status), result})
+	}
+	if p.Warnings != nil {
+		for _, w := range *p.Warnings {
+			_ = s.say("Warning %s", plain(w.Message))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_ = s.say("")
+	return table(s.out, []string{"network", "account", "status", "result"}, rows)
+}
+
+func (o Options) editPost() *cobra.Command {
+	c := &cobra.Command{Use: "edit ID", Short: "change a post that is not published yet", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts("draft", "scheduled"),
+		Long: "Changes a post that is not published yet. If somebody else changed it in the meantime,\nthe command fails and changes nothing."}
+	f := c.Flags()
+	f.String("text", "", "new `text`; - reads it from standard input")
+	f.String("at", "", whenHelp)
+	f.StringSlice("account", nil, "`accounts` to publish to; replaces all")
+	f.StringArray("media", nil, "`file`, URL or ID of an attachment; replaces all")
+	f.StringArray("alt", nil, "`description` of the attachment at the same position")
+	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		if count(f.Changed("text"), f.Changed("at"), f.Changed("account"), f.Changed("media")) == 0 {
+			return UsageError("give what to change: --text, --at, --account or --media")
+		}
+		_, p, err := s.readPost(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		var edit client.PostEdit
+		if f.Changed("text") {
+			given, _ := f.GetString("text")
+			if given, err = s.readContent(given); err != nil {
+				return err
+			}
+			edit.Content = &given
+		}
+		if given, _ := f.GetString("at"); given != "" {
+			when, err := parseWhen(given, time.Now().In(zone))
+			if err != nil {
+				return err
+			}
+			edit.ScheduledTime = set(when.Format(time.RFC3339))
+		}
+		if edit.Accounts, err = s.accountIDs(ctx); err != nil {
+			return err
+		}
+		if edit.Attachments, err = s.attachments(ctx, false); err != nil {
+			return err
+		}
+		r, err := client.Result(s.EditPostWithResponse(ctx, p.Id, &client.EditPostParams{IfMatch: version(p)}, edit))
+		if err != nil {
+			return err
+		}
+		return s.showPost(r.Body, r.JSON200, zone)
+	})
+}
+
+// onPost returns a command that changes one post.
+func (o Options) onPost(use, short string, do func(context.Context, *session, *client.Post) ([]byte, *client.Post, error)) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
+	of := []string{"draft", "scheduled"}
+	if c.Name() == "retry" {
+		of = []string{"failed", "partly_posted"}
+	}
+	c.ValidArgsFunction = o.completePosts(of...)
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		_, p, err := s.readPost(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		body, after, err := do(ctx, s, p)
+		if err != nil {
+			return err
+		}
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		return s.showPost(body, after, zone)
+	})
+}
+
+func (o Options) watchPost() *cobra.Command {
+	c := &cobra.Command{Use: "watch ID", Short: "follow a post until it is published, failed or canceled", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts("scheduled", "publishing"),
+		Long: fmt.Sprintf("Prints the events of a post until it is final. The exit status is 0 if it was published\neverywhere, and %d if not.", ExitNotPosted)}
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		_, p, err := s.readPost(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.FollowPost(ctx, p.Id, func(e client.StreamedEvent) error { return s.printEvent(e, zone) }); err != nil {
+			return err
+		}
+		if _, p, err = s.readPost(ctx, args[0]); err != nil {
+			return err
+		}
+		if !s.asJSON {
+			for _, t := range p.Targets {
+				_ = s.say("%s %s: %s %s", t.Network, plain(t.Handle), t.Status, text(t.Url))
+			}
+		}
+		if p.Status != client.PostStatusPosted {
+			return fmt.Errorf("status %s: %w", p.Status, errNotPosted)
+		}
+		return nil
+	})
+}

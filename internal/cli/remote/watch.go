@@ -1,0 +1,162 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dateline/client"
+)
+
+const (
+	watchInterval = 5 * time.Second
+	watchEvents   = 12 // shown in the terminal view
+)
+
+// printEvent prints an event in one line, or as a JSON object.
+func (s *session) printEvent(e client.StreamedEvent, zone *time.Location) error {
+	if s.asJSON {
+		return json.NewEncoder(s.out).Encode(e)
+	}
+	return s.say("%s", eventLine(e, zone))
+}
+
+func eventLine(e client.StreamedEvent, zone *time.Location) string {
+	line := e.At.In(zone).Format("15:04:05.000") + "  " + plain(e.Type)
+	if e.PostID != "" {
+		line += "  post " + plain(e.PostID)
+	}
+	var data map[string]any
+	if json.Unmarshal(e.Data, &data) == nil {
+		for _, key := range []string{"status", "url", "message", "error", "network", "handle"} {
+			if v, ok := data[key].(string); ok && v != "" {
+				line += "  " + shorten(v, 80)
+			}
+		}
+	}
+	return line
+}
+
+// watch shows what happens in the workspace.
+func (o Options) watch() *cobra.Command {
+	c := &cobra.Command{Use: "watch", Short: "show live what happens: posts going out, readers and new articles", Args: cobra.NoArgs,
+		Long: "Shows live what happens in the workspace until it is interrupted: upcoming posts, their\nevents, readers on the sites and new articles. If the output is not a terminal, or with\n--json, it prints each event of the workspace in one line."}
+	return o.connected(c, func(ctx context.Context, s *session, _ []string) error {
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
+		if s.asJSON || !isTerminal(s.out) {
+			err = s.FollowEvents(ctx, nil, func(e client.StreamedEvent) error { return s.printEvent(e, zone) })
+		} else {
+			err = s.watchScreen(ctx, zone)
+		}
+		if errors.Is(err, context.Canceled) {
+			return nil // interrupted
+		}
+		return err
+	})
+}
+
+// screen is the terminal view.
+type screen struct {
+	mu     sync.Mutex
+	events []string
+}
+
+func (v *screen) add(line string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.events = append(v.events, line)
+	v.events = v.events[max(0, len(v.events)-watchEvents):]
+}
+
+func (v *screen) lines() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return strings.Join(v.events, "\n")
+}
+
+// watchScreen redraws the view periodically and after each event.
+func (s *session) watchScreen(ctx context.Context, zone *time.Location) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	view, changed := &screen{}, make(chan struct{}, 1)
+	go func() {
+		cancel(s.FollowEvents(ctx, nil, func(e client.StreamedEvent) error {
+			view.add(eventLine(e, zone))
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+			return nil
+		}))
+	}()
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		status, err := s.status(ctx, zone)
+		if err != nil && ctx.Err() == nil {
+			status = "The instance cannot be read: " + plain(err.Error()) + "\n"
+		}
+		// Clear the screen and move to its start (ECMA-48: ED, CUP).
+		if err := s.say("\x1b[2J\x1b[H%s\nEVENTS (Ctrl-C ends)\n%s", status, view.lines()); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		case <-changed:
+		}
+	}
+}
+
+// status returns upcoming posts, readers and new articles. Parts that the token may not
+// read are omitted.
+func (s *session) status(ctx context.Context, zone *time.Location) (string, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s  %s\n\nNEXT POSTS\n", s.profile.URL, time.Now().In(zone).Format("Mon 2006-01-02 15:04:05 MST"))
+	limit, short := 8, 6
+	posts, err := client.Result(s.ListPostsWithResponse(ctx, &client.ListPostsParams{Limit: &limit, Order: set(client.Asc), Status: &[]client.PostStatus{"scheduled", "publishing"}}))
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, p := range posts.JSON200.Posts {
+		rows = append(rows, []string{at(p.ScheduledTime, zone), string(p.Status), handles(p), shorten(p.Content, 50)})
+	}
+	if err := table(&b, []string{"time", "status", "accounts", "text"}, rows); err != nil {
+		return "", err
+	}
+	if sites, err := client.Result(s.ListSitesWithResponse(ctx)); err == nil && len(sites.JSON200.Sites) > 0 {
+		rows = nil
+		for _, one := range sites.JSON200.Sites[:min(len(sites.JSON200.Sites), limit)] {
+			if reading, err := client.Result(s.ReadingNowWithResponse(ctx, one.Id)); err == nil {
+				rows = append(rows, []string{one.Name, fmt.Sprint(reading.JSON200.ReadingNow)})
+			}
+		}
+		_, _ = b.WriteString("\n")
+		if err := table(&b, []string{"site", "reading now"}, rows); err != nil {
+			return "", err
+		}
+	}
+	if found, err := client.Result(s.SearchArticlesWithResponse(ctx, &client.SearchArticlesParams{Limit: &short, Sort: set(client.SearchArticlesParamsSort("time"))})); err == nil && len(found.JSON200.Hits) > 0 {
+		rows = nil
+		for _, h := range found.JSON200.Hits {
+			rows = append(rows, []string{at(&h.PublishedAt, zone), h.Domain, shorten(h.Title, 70)})
+		}
+		_, _ = b.WriteString("\n")
+		if err := table(&b, []string{"new articles", "domain", "title"}, rows); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,123 @@
+import { ActionIcon, Alert, Button, Checkbox, Code, CopyButton, Group, Modal, PasswordInput, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, unwrap } from '../../api/client'
+import { Failed } from '../../components/states'
+import { errorText, notifyError } from '../../lib/notify'
+import { format } from '../../lib/time'
+
+/** Manages the links that show a site's report to people without a login. */
+export function Share({ site, filter, close }: { site: Schemas['Site']; filter?: string; close: () => void }) {
+  const { t, i18n } = useTranslation()
+  const client = useQueryClient()
+  const queryKey = ['shared-links', site.id]
+  const path = { id: site.id }
+  const links = useQuery({ queryKey, queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/shared-links', { params: { path } }))).shared_links })
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [expires, setExpires] = useState('')
+  const [origins, setOrigins] = useState<string[]>([])
+  const [filtered, setFiltered] = useState(filter !== undefined)
+  const settled = () => void client.invalidateQueries({ queryKey })
+  const make = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/sites/{id}/shared-links', {
+          params: { path },
+          body: {
+            name,
+            password: password || undefined,
+            embed_origins: origins,
+            filter: filtered ? filter : undefined,
+            // Until the end of the day, by the clock of whoever shares it.
+            expires_at: expires ? new Date(`${expires}T23:59:59`).toISOString() : undefined,
+          },
+        }),
+      ),
+    onSuccess: () => {
+      setName('')
+      setPassword('')
+    },
+    onSettled: settled,
+  })
+  const revoke = useMutation({
+    mutationFn: (link: string) => unwrap(api.DELETE('/api/v1/sites/{id}/shared-links/{link}', { params: { path: { ...path, link } } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
+  const url = make.data?.url
+  return (
+    <Modal opened onClose={close} size="lg" title={t('share.title')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {t('share.text')}
+        </Text>
+        {url && (
+          <Alert color="green" title={t('share.made', { name: make.data?.name })} role="status">
+            <Text size="sm" mb="xs">
+              {t('share.once')}
+            </Text>
+            <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+              {url}
+            </Code>
+            <CopyButton value={url}>
+              {({ copied, copy }) => (
+                <Button mt="xs" size="xs" variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}>
+                  {t(copied ? 'copied' : 'copy')}
+                </Button>
+              )}
+            </CopyButton>
+          </Alert>
+        )}
+        <form
+          onSubmit={(e) => {
+            e.preventDefault()
+            make.mutate()
+          }}
+        >
+          <Stack gap="sm">
+            <TextInput label={t('share.name')} required maxLength={100} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+            <PasswordInput label={t('share.password')} description={t('share.passwordText')} autoComplete="new-password" minLength={8} maxLength={72} value={password} onChange={(e) => setPassword(e.currentTarget.value)} disabled={origins.length > 0} />
+            <TextInput type="date" label={t('share.expires')} description={t('share.expiresText')} value={expires} onChange={(e) => setExpires(e.currentTarget.value)} />
+            <TagsInput label={t('share.origins')} description={t('share.originsText')} placeholder="https://news.example" value={origins} onChange={setOrigins} disabled={password !== ''} />
+            {filter && <Checkbox label={t('share.filter', { filter })} checked={filtered} onChange={(e) => setFiltered(e.currentTarget.checked)} />}
+            {make.error && (
+              <Alert color="red" role="alert">
+                {errorText(make.error)}
+              </Alert>
+            )}
+            <Button type="submit" loading={make.isPending} disabled={name.trim() === ''}>
+              {t('share.create')}
+            </Button>
+          </Stack>
+        </form>
+        {links.error ? (
+          <Failed error={links.error} retry={() => void links.refetch()} />
+        ) : (
+          links.data?.map((l) => (
+            <Group key={l.id} justify="space-between" wrap="nowrap" className="dl-card" p="sm" data-shared-link={l.name}>
+              <div>
+                <Text fw={600}>{l.name}</Text>
+                <Text size="sm" c="dimmed">
+                  {[
+                    l.filter,
+                    l.has_password && t('share.locked'),
+                    l.embed_origins.length > 0 && l.embed_origins.join(', '),
+                    l.expires_at && t('share.until', { time: format(l.expires_at, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }) }),
+                  ]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </Text>
+              </div>
+              <ActionIcon variant="subtle" color="red" aria-label={t('share.revoke', { name: l.name })} loading={revoke.isPending && revoke.variables === l.id} onClick={() => revoke.mutate(l.id)}>
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))
+        )}
+      </Stack>
+    </Modal>
+  )
+}
