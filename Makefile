@@ -152,8 +152,8 @@ bench-reports: ## measure reports of a year of a site with 200,000 pages per day
 	@go test ./api -run TestBenchReports -count=1 -timeout 30m -report-bench -v | grep '^{'
 
 .PHONY: bench-search
-bench-search: ## measure search among 100,000 articles on Postgres, next to ILIKE (ARTICLES=100000; SEARCH_BENCH_URL reuses them)
-	@go test ./internal/news/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \
+bench-search: ## measure search among 100,000 articles: Postgres, over HTTP with eight readers, Meilisearch if MEILI_URL is set (ARTICLES=100000; VECTORS=true for hybrid; SEARCH_BENCH_URL reuses them)
+	@go test ./api -run TestBenchSearch -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -search-bench-vectors=$(or $(VECTORS),false) -v | grep -v '^=== ' | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: survive

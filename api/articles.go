@@ -154,7 +154,8 @@ func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
 func articleSummary(e pipeline.ArticleSummary) spec.ArticleSummary {
 	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt)}
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+		Access: spec.ArticleSummaryAccess(e.Access), Reservations: reservationsJSON(e.Reservations)}
 }
 
 func articleJSON(a pipeline.StoredArticle) spec.Article {
@@ -162,7 +163,12 @@ func articleJSON(a pipeline.StoredArticle) spec.Article {
 	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
 		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+		Access: spec.ArticleAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
+}
+
+func reservationsJSON(r article.Reservations) spec.Reservations {
+	return spec.Reservations{Noindex: r.NoIndex, Noarchive: r.NoArchive, Nosnippet: r.NoSnippet, Noai: r.NoAI, Tdm: r.TDM, TdmPolicy: optional(r.TDMPolicy)}
 }
 
 func originsJSON(all map[article.Field]article.Origin) map[string]spec.FieldOrigin {

@@ -75,7 +75,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	row := scheduling.Row{Number: number}
 	var value any
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &value) != nil {
-		row.Problems = []apperr.FieldError{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
+		row.Problems = []apperr.FieldError{{Field: "row", Code: "not_json", Message: "This is not a JSON object in UTF-8."}}
 		return row
 	}
 	raw = plainIntegers(raw)
@@ -140,10 +140,10 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 	for i, name := range header {
 		header[i] = strings.ToLower(strings.TrimSpace(name))
 		if _, ok := columnKind(header[i]); !ok {
-			return nil, badBody("unknown_column", fmt.Sprintf("There is no column %q here.", name))
+			return nil, badBody("unknown_column", fmt.Sprintf("The column %q is unknown.", name))
 		}
 		if slices.Contains(header[:i], header[i]) {
-			return nil, badBody("duplicate_column", fmt.Sprintf("The column %q stands here twice.", name))
+			return nil, badBody("duplicate_column", fmt.Sprintf("The column %q is duplicated.", name))
 		}
 	}
 	if len(lines)-1 > bulkMaxRows {

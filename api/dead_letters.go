@@ -194,7 +194,7 @@ func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
 		go func() {
 			for id := range ids {
 				if err := s.Workflows.SignalChanged(context.WithoutCancel(ctx), id); err != nil {
-					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", id, "error", err)
+					s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", id, "error", err)
 					stop()
 					return
 				}

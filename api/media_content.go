@@ -66,7 +66,7 @@ func (w *problemWriter) WriteHeader(status int) {
 		return
 	}
 	writeProblem(w.c, status, "range_not_satisfiable", "The file has no such range.",
-		[]apperr.FieldError{{Field: "Range", Code: "invalid", Message: "Ask for bytes that the file has; Content-Range says how many."}})
+		[]apperr.FieldError{{Field: "Range", Code: "invalid", Message: "Request bytes within the file; Content-Range has its size."}})
 }
 
 func (w *problemWriter) Write(p []byte) (int, error) {

@@ -144,6 +144,7 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 		if !ok || !load.paced(c, who) {
 			return
 		}
+		tool := restrictAgent(c, &who)
 		if refused := wanted.refuses(who); refused != nil {
 			if refused.code == "scope_insufficient" {
 				// RFC 6750, 3 and 3.1.
@@ -156,6 +157,9 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 		origin := audit.OriginOf(c.Request.Context())
 		origin.Actor, origin.UserID, origin.TokenID, origin.SessionID = audit.User, who.UserID, who.TokenID, who.SessionID
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), origin))
+		if tool != "" && c.Request.Method != http.MethodGet {
+			s.auditAgent(c, who, tool, op.OperationID)
+		}
 		if isStream(op.OperationID) {
 			request := c.Request
 			open.serve(c, who, func(ctx context.Context) (*refusal, error) {

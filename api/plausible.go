@@ -45,7 +45,7 @@ func (s *Server) PlausibleRealtime(ctx context.Context, r spec.PlausibleRealtime
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.Views.Counts.ReadingNow(ctx, one.ID)
+	n, err := s.Views.Counts.Concurrents(ctx, one.ID)
 	return spec.PlausibleRealtime200JSONResponse(n), err
 }
 

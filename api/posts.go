@@ -86,7 +86,7 @@ func (s *Server) signal(ctx context.Context, p post.Post) {
 // the reconciler signals Temporal later.
 func (s *Server) logSignalError(p post.Post, err error) {
 	if err != nil {
-		s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", p.ID, "error", err)
+		s.Log.Warn("signaling Temporal failed; the reconciler retries", "post_id", p.ID, "error", err)
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		_ = c.Error(err)
 		s.Log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
 		c.Header("Retry-After", "5")
-		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Nothing was changed unless a later look says so; try again.", nil)
+		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Check whether the change was made, then try again.", nil)
 	}
 }
 

@@ -457,8 +457,9 @@ func reachable() map[string]reach {
 			return request{body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey}}
 		}),
 		"pageDimensions": viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"recentArticles": viewers(workspace.ViewsRead, onSite("", nil)),
 		"engagement":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
-		"readingNow":     viewers(workspace.ViewsRead, onSite("", nil)),
+		"concurrents":    viewers(workspace.ViewsRead, onSite("", nil)),
 		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 // Reports computes reports: report.Reporter.
 type Reports interface {
 	Report(ctx context.Context, q report.Query) (report.Report, error)
+	Last24Hours(ctx context.Context, site counter.Site, limit int) (report.Last24Hours, error)
 }
 
 // Default numbers of rows.
@@ -39,6 +41,15 @@ func (s *Server) SiteReport(ctx context.Context, r spec.SiteReportRequestObject)
 	}
 	if q.Filter, err = reportFilter(value(p.Filter)); err != nil {
 		return nil, err
+	}
+	if q.By == report.Goals && one.ID != one.Workspace { // posts have no goals
+		found, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found.Goals {
+			q.Goals = append(q.Goals, report.Goal{Name: g.Name, Event: g.Event, Page: g.Page})
+		}
 	}
 	isCSV := value(p.Format) == spec.SiteReportParamsFormatCsv
 	if isCSV && q.By == "" {
@@ -89,14 +100,14 @@ func reportJSON(r report.Report) spec.SiteReport {
 		out.Compared = &compared
 	}
 	for _, t := range r.Tables {
-		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest}
+		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest, WithoutArticle: t.WithoutArticle}
 		for _, row := range t.Rows {
-			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous})
+			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article), Property: optional(row.Property), ConversionRate: row.ConversionRate})
 		}
 		out.Tables = append(out.Tables, table)
 	}
 	for _, u := range r.Unavailable {
-		out.Unavailable = append(out.Unavailable, spec.ReportGap{By: spec.ReportTableName(u.By), Reason: u.Reason})
+		out.Unavailable = append(out.Unavailable, spec.ReportGap{By: spec.ReportTableName(u.By), Code: spec.ReportGapCode(u.Code), Reason: u.Reason})
 	}
 	return out
 }
@@ -111,13 +122,52 @@ func periodJSON(p report.Period, grain report.Table) spec.ReportPeriod {
 }
 
 func totalsJSON(t report.Totals) spec.ReportTotals {
-	out := spec.ReportTotals{Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation, Clicks: t.Clicks, Conversions: t.Conversions}
+	out := spec.ReportTotals{Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation, Clicks: t.Clicks, Conversions: t.Conversions,
+		SocialViews: t.SocialViews, Articles: t.Articles, Events: t.Events}
+	if e := t.Engagement; e != nil {
+		median, completed := e.Median().Seconds(), e.CompletionRate()
+		out.EngagedViews, out.MedianSeconds, out.CompletionRate = &e.Engaged[0], &median, &completed
+	}
 	if t.Visits != nil && t.SecondViews != nil {
-		bounces := *t.Visits - *t.SecondViews
+		bounces := max(*t.Visits-*t.SecondViews, 0)
 		out.Bounces, out.BounceRate = &bounces, ratio(&bounces, t.Visits)
 		out.ViewsPerVisit = ratio(t.Views, t.Visits)
 	}
 	out.RecirculationRate = ratio(t.Recirculation, t.Views)
+	return out
+}
+
+func reportArticleJSON(a *report.Article) *spec.ReportArticle {
+	if a == nil {
+		return nil
+	}
+	return &spec.ReportArticle{Id: a.ID, Title: a.Title, PublishedAt: a.PublishedAt}
+}
+
+const defaultRecentArticles = 10
+
+// RecentArticles compares the articles published in 24 hours with those read in
+// them.
+func (s *Server) RecentArticles(ctx context.Context, r spec.RecentArticlesRequestObject) (spec.RecentArticlesResponseObject, error) {
+	one, err := s.countedSite(ctx, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	limit := defaultRecentArticles
+	if r.Params.Limit != nil {
+		limit = *r.Params.Limit
+	}
+	found, err := s.Views.Reports.Last24Hours(ctx, one, limit)
+	return spec.RecentArticles200JSONResponse{Since: found.Since, Until: found.Until, Published: found.Published, PublishedViews: found.PublishedViews, Views: found.Views,
+		New: recentJSON(found.New), Read: recentJSON(found.Read)}, err
+}
+
+func recentJSON(articles []report.RecentArticle) []spec.RecentArticle {
+	out := make([]spec.RecentArticle, len(articles))
+	for i := range articles {
+		a := &articles[i]
+		out[i] = spec.RecentArticle{Page: a.Page, Views: a.Views, Authors: a.Authors, Article: *reportArticleJSON(&a.Article)}
+	}
 	return out
 }
 
@@ -128,6 +178,14 @@ func ratio(a, b *int64) *float64 {
 	}
 	r := float64(*a) / float64(*b)
 	return &r
+}
+
+func engagementNumber(r report.Row, number func(*counter.EngagementDelta) int64) *int64 {
+	if r.Engagement == nil {
+		return nil
+	}
+	n := number(r.Engagement)
+	return &n
 }
 
 // reportCSV is one table.
@@ -146,7 +204,17 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 		{"views", func(r report.Row) *int64 { return r.Views }}, {"visitors", func(r report.Row) *int64 { return r.Visitors }},
 		{"visits", func(r report.Row) *int64 { return r.Visits }}, {"second_views", func(r report.Row) *int64 { return r.SecondViews }},
 		{"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
-		{"conversions", func(r report.Row) *int64 { return r.Conversions }}, {"previous", func(r report.Row) *int64 { return r.Previous }},
+		{"conversions", func(r report.Row) *int64 { return r.Conversions }},
+		{"events", func(r report.Row) *int64 { return r.Events }}, {"social_views", func(r report.Row) *int64 { return r.SocialViews }}, {"articles", func(r report.Row) *int64 { return r.Articles }},
+		{"engaged_views", func(r report.Row) *int64 {
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Engaged[0] })
+		}},
+		{"median_seconds", func(r report.Row) *int64 {
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return int64(e.Median().Round(time.Second).Seconds()) })
+		}},
+		{"completed_views", func(r report.Row) *int64 {
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Scrolled[counter.ScrollSteps-1] })
+		}}, {"previous", func(r report.Row) *int64 { return r.Previous }},
 	}
 	var rows []report.Row
 	for _, t := range r.Tables {
@@ -154,6 +222,15 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	}
 	used := columns[:0]
 	head := []string{string(r.By)}
+	hasTitles := slices.ContainsFunc(rows, func(r report.Row) bool { return r.Article != nil })
+	hasProperties := slices.ContainsFunc(rows, func(r report.Row) bool { return r.Property != "" })
+	if hasProperties {
+		head = append(head, "property")
+	}
+	hasRates := slices.ContainsFunc(rows, func(r report.Row) bool { return r.ConversionRate != nil })
+	if hasTitles {
+		head = append(head, "title", "published_at")
+	}
 	for _, column := range columns {
 		for _, row := range rows {
 			if column.value(row) != nil {
@@ -162,13 +239,33 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 			}
 		}
 	}
+	if hasRates {
+		head = append(head, "conversion_rate")
+	}
 	body := csvio.Write(nil, head)
 	for _, row := range rows {
 		cells := []string{csvio.Escape(row.Value)}
+		if hasProperties {
+			cells = append(cells, csvio.Escape(row.Property))
+		}
+		if hasTitles {
+			title, published := "", ""
+			if row.Article != nil {
+				title, published = csvio.Escape(row.Article.Title), row.Article.PublishedAt.Format(time.RFC3339)
+			}
+			cells = append(cells, title, published)
+		}
 		for _, column := range used {
 			cell := ""
 			if n := column.value(row); n != nil {
 				cell = strconv.FormatInt(*n, 10)
+			}
+			cells = append(cells, cell)
+		}
+		if hasRates {
+			cell := ""
+			if row.ConversionRate != nil {
+				cell = strconv.FormatFloat(*row.ConversionRate, 'f', 4, 64)
 			}
 			cells = append(cells, cell)
 		}

@@ -29,7 +29,8 @@ func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject)
 	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
 		UniqueMethod: counter.UniqueMethod(or(b.UniqueMethod, spec.UniqueMethod(counter.HyperLogLog))), MaxID: value(b.MaxId),
 		RateHits: or(b.RateHits, site.DefaultRateHits), RateSeconds: or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
-		Visitors: site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
+		Visitors: site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts),
+		Events: siteEvents(value(b.Events)), Goals: siteGoals(value(b.Goals))}
 	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
 	return spec.CreateSite201JSONResponse{Body: siteWithSecret(made, plain),
@@ -50,6 +51,14 @@ func (s *Server) UpdateSite(ctx context.Context, r spec.UpdateSiteRequestObject)
 	if b.Visitors != nil {
 		mode := site.VisitorMode(*b.Visitors)
 		c.Visitors = &mode
+	}
+	if b.Events != nil {
+		events := siteEvents(*b.Events)
+		c.Events = &events
+	}
+	if b.Goals != nil {
+		goals := siteGoals(*b.Goals)
+		c.Goals = &goals
 	}
 	one, err := s.Views.Sites.Update(ctx, principal(ctx), r.Id, c)
 	return spec.UpdateSite200JSONResponse(siteJSON(one)), err
@@ -82,5 +91,39 @@ func siteJSON(one site.Site) spec.Site {
 	return spec.Site{Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone, WindowSeconds: one.WindowSeconds,
 		UniqueMethod: spec.UniqueMethod(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
 		Visitors: spec.VisitorMode(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
+		Events: siteEventsJSON(one.Events), Goals: siteGoalsJSON(one.Goals),
 		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+}
+
+func siteEvents(sent []spec.SiteEvent) []site.Event {
+	events := make([]site.Event, len(sent))
+	for i, e := range sent {
+		events[i] = site.Event{Name: e.Name, Properties: append([]string{}, value(e.Properties)...)}
+	}
+	return events
+}
+
+func siteGoals(sent []spec.SiteGoal) []site.Goal {
+	goals := make([]site.Goal, len(sent))
+	for i, g := range sent {
+		goals[i] = site.Goal{Name: g.Name, Event: value(g.Event), Page: value(g.Page)}
+	}
+	return goals
+}
+
+func siteEventsJSON(events []site.Event) []spec.SiteEvent {
+	out := make([]spec.SiteEvent, len(events))
+	for i, e := range events {
+		properties := append([]string{}, e.Properties...)
+		out[i] = spec.SiteEvent{Name: e.Name, Properties: &properties}
+	}
+	return out
+}
+
+func siteGoalsJSON(goals []site.Goal) []spec.SiteGoal {
+	out := make([]spec.SiteGoal, len(goals))
+	for i, g := range goals {
+		out[i] = spec.SiteGoal{Name: g.Name, Event: optional(g.Event), Page: optional(g.Page)}
+	}
+	return out
 }

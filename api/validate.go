@@ -144,7 +144,7 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The body is incomplete."}})
 		return nil, false
 	case len(raw) > 0 && !wanted:
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request must not have a body.",
 			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "This request must not have a body."}})
 		return nil, false
 	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
@@ -153,11 +153,11 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		writeUnsupported(c, op)
 		return nil, false
 	case wanted && c.ContentType() == formType && !utf8.Valid(raw):
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no form.",
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is not a form.",
 			[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body must be a form in UTF-8."}})
 		return nil, false
 	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is not a JSON document.",
 			[]apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body must be a single JSON document in UTF-8."}})
 		return nil, false
 	}

@@ -29,7 +29,7 @@ type Counts interface {
 	FilteredCounts(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
 	Trending(ctx context.Context, site uuid.UUID, r counter.Ranking, limit int) ([]counter.RankedPage, error)
 	RecentViews(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
-	ReadingNow(ctx context.Context, site uuid.UUID) (int64, error)
+	Concurrents(ctx context.Context, site uuid.UUID) (int64, error)
 	// Engagement returns the engagement of a page's views by day; of the site's if
 	// the page is "".
 	Engagement(ctx context.Context, page counter.PageID, from, to counter.Day) ([]counter.EngagementDelta, error)

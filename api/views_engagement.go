@@ -65,12 +65,12 @@ func engagementJSON(e *counter.EngagementDelta) spec.EngagementCounts {
 	return out
 }
 
-// ReadingNow returns how many views of a site are being read.
-func (s *Server) ReadingNow(ctx context.Context, r spec.ReadingNowRequestObject) (spec.ReadingNowResponseObject, error) {
+// Concurrents returns how many views of a site are being read.
+func (s *Server) Concurrents(ctx context.Context, r spec.ConcurrentsRequestObject) (spec.ConcurrentsResponseObject, error) {
 	one, err := s.countedSite(ctx, r.Id)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.Views.Counts.ReadingNow(ctx, one.ID)
-	return spec.ReadingNow200JSONResponse{ReadingNow: n}, err
+	n, err := s.Views.Counts.Concurrents(ctx, one.ID)
+	return spec.Concurrents200JSONResponse{Concurrents: n}, err
 }

@@ -36,10 +36,10 @@ func TestEngagement_OfPagesAndSites(t *testing.T) {
 	_, err = flusher.Flush(t.Context(), func() {})
 	s.Must(err)
 
-	var reading spec.ReadingNow
-	s.decode(s.send("GET", base+"/reading", nil), http.StatusOK, &reading)
-	if reading.ReadingNow != 4 {
-		t.Errorf("%d views are being read, want 4", reading.ReadingNow)
+	var reading spec.Concurrents
+	s.decode(s.send("GET", base+"/concurrents", nil), http.StatusOK, &reading)
+	if reading.Concurrents != 4 {
+		t.Errorf("%d views are being read, want 4", reading.Concurrents)
 	}
 	expect := func(query string, count int64, median float64, completion float32, scrolled ...int64) {
 		t.Helper()

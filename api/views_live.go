@@ -112,11 +112,11 @@ func (v viewStream) readStats() ([]byte, error) {
 		n := recent[one.Page]
 		out.Pages[i].Recent = &n
 	}
-	reading, err := v.views.Counts.ReadingNow(v.ctx, v.site.ID)
+	concurrents, err := v.views.Counts.Concurrents(v.ctx, v.site.ID)
 	if err != nil {
 		return nil, err
 	}
-	out.ReadingNow = &reading
+	out.Concurrents = &concurrents
 	return json.Marshal(out)
 }
 

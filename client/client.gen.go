@@ -111,6 +111,54 @@ func (e ApprovalState) Valid() bool {
 	}
 }
 
+// Defines values for ArticleAccess.
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleAccess enum.
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree:
+		return true
+	case ArticleAccessMetered:
+		return true
+	case ArticleAccessPaid:
+		return true
+	case ArticleAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ArticleSummaryAccess.
+const (
+	ArticleSummaryAccessFree    ArticleSummaryAccess = "free"
+	ArticleSummaryAccessMetered ArticleSummaryAccess = "metered"
+	ArticleSummaryAccessPaid    ArticleSummaryAccess = "paid"
+	ArticleSummaryAccessUnknown ArticleSummaryAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleSummaryAccess enum.
+func (e ArticleSummaryAccess) Valid() bool {
+	switch e {
+	case ArticleSummaryAccessFree:
+		return true
+	case ArticleSummaryAccessMetered:
+		return true
+	case ArticleSummaryAccessPaid:
+		return true
+	case ArticleSummaryAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -338,22 +386,22 @@ func (e FacebookOptionsKind) Valid() bool {
 
 // Defines values for FitnessVerdict.
 const (
-	AsIs      FitnessVerdict = "as_is"
-	Converted FitnessVerdict = "converted"
-	No        FitnessVerdict = "no"
-	Unknown   FitnessVerdict = "unknown"
+	FitnessVerdictAsIs      FitnessVerdict = "as_is"
+	FitnessVerdictConverted FitnessVerdict = "converted"
+	FitnessVerdictNo        FitnessVerdict = "no"
+	FitnessVerdictUnknown   FitnessVerdict = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the FitnessVerdict enum.
 func (e FitnessVerdict) Valid() bool {
 	switch e {
-	case AsIs:
+	case FitnessVerdictAsIs:
 		return true
-	case Converted:
+	case FitnessVerdictConverted:
 		return true
-	case No:
+	case FitnessVerdictNo:
 		return true
-	case Unknown:
+	case FitnessVerdictUnknown:
 		return true
 	default:
 		return false
@@ -708,18 +756,60 @@ func (e RateLimitSource) Valid() bool {
 	}
 }
 
+// Defines values for ReportGapCode.
+const (
+	ReportGapCodeArticlePages   ReportGapCode = "article_pages"
+	ReportGapCodeEventOnly      ReportGapCode = "event_only"
+	ReportGapCodeEventTables    ReportGapCode = "event_tables"
+	ReportGapCodeExpired        ReportGapCode = "expired"
+	ReportGapCodeNoHours        ReportGapCode = "no_hours"
+	ReportGapCodePageDimensions ReportGapCode = "page_dimensions"
+	ReportGapCodePageOnly       ReportGapCode = "page_only"
+	ReportGapCodeTwoDimensions  ReportGapCode = "two_dimensions"
+)
+
+// Valid indicates whether the value is a known member of the ReportGapCode enum.
+func (e ReportGapCode) Valid() bool {
+	switch e {
+	case ReportGapCodeArticlePages:
+		return true
+	case ReportGapCodeEventOnly:
+		return true
+	case ReportGapCodeEventTables:
+		return true
+	case ReportGapCodeExpired:
+		return true
+	case ReportGapCodeNoHours:
+		return true
+	case ReportGapCodePageDimensions:
+		return true
+	case ReportGapCodePageOnly:
+		return true
+	case ReportGapCodeTwoDimensions:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReportTableMetric.
 const (
-	Views  ReportTableMetric = "views"
-	Visits ReportTableMetric = "visits"
+	ReportTableMetricConversions ReportTableMetric = "conversions"
+	ReportTableMetricEvents      ReportTableMetric = "events"
+	ReportTableMetricViews       ReportTableMetric = "views"
+	ReportTableMetricVisits      ReportTableMetric = "visits"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
-	case Views:
+	case ReportTableMetricConversions:
 		return true
-	case Visits:
+	case ReportTableMetricEvents:
+		return true
+	case ReportTableMetricViews:
+		return true
+	case ReportTableMetricVisits:
 		return true
 	default:
 		return false
@@ -728,6 +818,8 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
+	ReportTableNameAges       ReportTableName = "ages"
+	ReportTableNameAuthors    ReportTableName = "authors"
 	ReportTableNameBrowsers   ReportTableName = "browsers"
 	ReportTableNameCampaigns  ReportTableName = "campaigns"
 	ReportTableNameChannels   ReportTableName = "channels"
@@ -735,17 +827,27 @@ const (
 	ReportTableNameDays       ReportTableName = "days"
 	ReportTableNameDevices    ReportTableName = "devices"
 	ReportTableNameEntryPages ReportTableName = "entry_pages"
+	ReportTableNameEvents     ReportTableName = "events"
+	ReportTableNameGoals      ReportTableName = "goals"
 	ReportTableNameHours      ReportTableName = "hours"
 	ReportTableNameMonths     ReportTableName = "months"
 	ReportTableNamePages      ReportTableName = "pages"
+	ReportTableNameProperties ReportTableName = "properties"
+	ReportTableNamePublished  ReportTableName = "published"
 	ReportTableNameReferrers  ReportTableName = "referrers"
+	ReportTableNameSections   ReportTableName = "sections"
 	ReportTableNameSources    ReportTableName = "sources"
 	ReportTableNameSystems    ReportTableName = "systems"
+	ReportTableNameTags       ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
 func (e ReportTableName) Valid() bool {
 	switch e {
+	case ReportTableNameAges:
+		return true
+	case ReportTableNameAuthors:
+		return true
 	case ReportTableNameBrowsers:
 		return true
 	case ReportTableNameCampaigns:
@@ -760,17 +862,29 @@ func (e ReportTableName) Valid() bool {
 		return true
 	case ReportTableNameEntryPages:
 		return true
+	case ReportTableNameEvents:
+		return true
+	case ReportTableNameGoals:
+		return true
 	case ReportTableNameHours:
 		return true
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
 		return true
+	case ReportTableNameProperties:
+		return true
+	case ReportTableNamePublished:
+		return true
 	case ReportTableNameReferrers:
+		return true
+	case ReportTableNameSections:
 		return true
 	case ReportTableNameSources:
 		return true
 	case ReportTableNameSystems:
+		return true
+	case ReportTableNameTags:
 		return true
 	default:
 		return false
@@ -1903,8 +2017,10 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleAccess `json:"access"`
+	Authors      []string      `json:"authors"`
+	CanonicalUrl string        `json:"canonical_url"`
 
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
@@ -1941,7 +2057,10 @@ type Article struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
@@ -1961,6 +2080,9 @@ type Article struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleAccess Whether readers must pay, as the page states.
+type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
 type ArticlePage struct {
@@ -2004,8 +2126,10 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleSummaryAccess `json:"access"`
+	Authors      []string             `json:"authors"`
+	CanonicalUrl string               `json:"canonical_url"`
 
 	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
@@ -2030,7 +2154,10 @@ type ArticleSummary struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
@@ -2044,6 +2171,9 @@ type ArticleSummary struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleSummaryAccess Whether readers must pay, as the page states.
+type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -2261,6 +2391,12 @@ type ClockReading struct {
 
 	// UncertaintyMs Uncertainty of the measurement.
 	UncertaintyMs float64 `json:"uncertainty_ms"`
+}
+
+// Concurrents defines model for Concurrents.
+type Concurrents struct {
+	// Concurrents Views with a heartbeat in the last 75 seconds whose page is not hidden.
+	Concurrents int64 `json:"concurrents"`
 }
 
 // Confirmation defines model for Confirmation.
@@ -2764,10 +2900,15 @@ type HeartbeatType string
 
 // HitEvent defines model for HitEvent.
 type HitEvent struct {
-	Page      *string `json:"page,omitempty"`
-	Referrer  *string `json:"referrer,omitempty"`
-	Site      string  `json:"site"`
-	Type      HitType `json:"type"`
+	Page *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Site       string             `json:"site"`
+
+	// Type `view`, `click`, `conversion`, or the name of an event that the site declares.
+	Type      string  `json:"type"`
 	Url       *string `json:"url,omitempty"`
 	User      *string `json:"user,omitempty"`
 	Visitor   *string `json:"visitor,omitempty"`
@@ -3375,6 +3516,10 @@ type NewSite struct {
 	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Events Declared events. Others are filtered as `unknown_event`.
+	Events *[]SiteEvent `json:"events,omitempty"`
+	Goals  *[]SiteGoal  `json:"goals,omitempty"`
+
 	// MaxId Only for `bitmap`: the maximum id of a reader.
 	MaxId *int64 `json:"max_id,omitempty"`
 	Name  string `json:"name"`
@@ -3515,7 +3660,7 @@ type PageFiltered struct {
 	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless`, `library` and `no_browser` by user agent;
 	// `automation`: navigator.webdriver is set; `prefetch`: prefetched or prerendered;
 	// `no_language` and `data_center` by other headers; `rate`: above the rate limit; `opt_out`:
-	// the reader opted out.
+	// the reader opted out; `unknown_event`, `unknown_property`: the site does not declare it.
 	Reasons CountByValue `json:"reasons"`
 }
 
@@ -3560,10 +3705,9 @@ type PageStats struct {
 
 // PageStatsList defines model for PageStatsList.
 type PageStatsList struct {
-	Pages []PageStats `json:"pages"`
-
-	// ReadingNow In live streams: how many views of the site are being read.
-	ReadingNow *int64 `json:"reading_now,omitempty"`
+	// Concurrents In live streams: how many views of the site are being read.
+	Concurrents *int64      `json:"concurrents,omitempty"`
+	Pages       []PageStats `json:"pages"`
 }
 
 // PageUniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
@@ -3927,16 +4071,51 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
-// ReadingNow defines model for ReadingNow.
-type ReadingNow struct {
-	// ReadingNow Views with a heartbeat in the last 75 seconds whose page is not hidden.
-	ReadingNow int64 `json:"reading_now"`
+// RecentArticle defines model for RecentArticle.
+type RecentArticle struct {
+	Article ReportArticle `json:"article"`
+	Authors []string      `json:"authors"`
+	Page    string        `json:"page"`
+
+	// Views In the 24 hours.
+	Views int64 `json:"views"`
+}
+
+// RecentArticles defines model for RecentArticles.
+type RecentArticles struct {
+	// New The articles published in the 24 hours, the most viewed first.
+	New []RecentArticle `json:"new"`
+
+	// Published Articles published in the 24 hours that were read.
+	Published int `json:"published"`
+
+	// PublishedViews Views of these articles.
+	PublishedViews int64 `json:"published_views"`
+
+	// Read The most viewed articles of any age.
+	Read []RecentArticle `json:"read"`
+
+	// Since The current hour and the 23 before it.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+
+	// Views Views of all articles that are among the 1,000 most viewed pages of a day.
+	Views int64 `json:"views"`
 }
 
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
 	Note string `json:"note"`
+}
+
+// ReportArticle defines model for ReportArticle.
+type ReportArticle struct {
+	Id openapi_types.UUID `json:"id"`
+
+	// PublishedAt If unknown, when the article was found.
+	PublishedAt time.Time `json:"published_at"`
+	Title       string    `json:"title"`
 }
 
 // ReportBucket defines model for ReportBucket.
@@ -3951,9 +4130,17 @@ type ReportBucket struct {
 
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
-	By     ReportTableName `json:"by"`
-	Reason string          `json:"reason"`
+	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	By ReportTableName `json:"by"`
+
+	// Code Identifies the reason.
+	Code   ReportGapCode `json:"code"`
+	Reason string        `json:"reason"`
 }
+
+// ReportGapCode Identifies the reason.
+type ReportGapCode string
 
 // ReportPeriod defines model for ReportPeriod.
 type ReportPeriod struct {
@@ -3971,8 +4158,16 @@ type ReportPeriod struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow struct {
+	Article *ReportArticle `json:"article,omitempty"`
+
+	// ConversionRate Of a goal: conversions divided by the site's visits.
+	ConversionRate *float64 `json:"conversion_rate,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
+
+	// Property The event's property that has the value.
+	Property *string `json:"property,omitempty"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 	// visitors.
@@ -3982,6 +4177,8 @@ type ReportRow struct {
 
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
+	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -3990,38 +4187,81 @@ type ReportTable struct {
 	// Rest The metric of everything that is not in rows: rows and rest add up to the total.
 	Rest *int64      `json:"rest,omitempty"`
 	Rows []ReportRow `json:"rows"`
+
+	// WithoutArticle In tables of articles: views of pages that show no crawled article.
+	WithoutArticle *int64 `json:"without_article,omitempty"`
 }
 
 // ReportTableMetric The number that rows are ordered by.
 type ReportTableMetric string
 
-// ReportTableName defines model for ReportTableName.
+// ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 // visitors.
 type ReportTotals struct {
+	// Articles Articles published in the period.
+	Articles *int64 `json:"articles,omitempty"`
+
 	// BounceRate Bounces divided by visits, 0 to 1.
 	BounceRate *float64 `json:"bounce_rate,omitempty"`
 
 	// Bounces Visits with one page load.
-	Bounces     *int64 `json:"bounces,omitempty"`
-	Clicks      *int64 `json:"clicks,omitempty"`
-	Conversions *int64 `json:"conversions,omitempty"`
+	Bounces *int64 `json:"bounces,omitempty"`
+	Clicks  *int64 `json:"clicks,omitempty"`
+
+	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
+	CompletionRate *float64 `json:"completion_rate,omitempty"`
+	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
+	EngagedViews *int64 `json:"engaged_views,omitempty"`
+
+	// Events How often declared events happened.
+	Events *int64 `json:"events,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
 
 	// Recirculation Views of other pages of the site that were reached from its pages.
 	Recirculation *int64 `json:"recirculation,omitempty"`
 
 	// RecirculationRate Recirculation divided by views.
 	RecirculationRate *float64 `json:"recirculation_rate,omitempty"`
-	Views             *int64   `json:"views,omitempty"`
-	ViewsPerVisit     *float64 `json:"views_per_visit,omitempty"`
+
+	// SocialViews Views of articles that came from social networks.
+	SocialViews   *int64   `json:"social_views,omitempty"`
+	Views         *int64   `json:"views,omitempty"`
+	ViewsPerVisit *float64 `json:"views_per_visit,omitempty"`
 
 	// Visitors Estimated, standard error 0.8%.
 	Visitors *int64 `json:"visitors,omitempty"`
 
 	// Visits Of a page: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
+}
+
+// Reservations What the publisher reserves, as page and response headers state.
+type Reservations struct {
+	// Noai No embedding is made.
+	Noai bool `json:"noai"`
+
+	// Noarchive The raw page cannot be downloaded.
+	Noarchive bool `json:"noarchive"`
+
+	// Noindex The article is not in search, feeds and alerts.
+	Noindex bool `json:"noindex"`
+
+	// Nosnippet Only the title is searched and shown in results.
+	Nosnippet bool `json:"nosnippet"`
+
+	// Tdm Text and data mining is reserved: only the title is searched, and no embedding is made.
+	Tdm bool `json:"tdm"`
+
+	// TdmPolicy URL of the conditions.
+	TdmPolicy *string `json:"tdm_policy,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -4526,6 +4766,8 @@ type SimilarArticles struct {
 type Site struct {
 	CreatedAt    time.Time          `json:"created_at"`
 	Domains      []string           `json:"domains"`
+	Events       []SiteEvent        `json:"events"`
+	Goals        []SiteGoal         `json:"goals"`
 	Id           openapi_types.UUID `json:"id"`
 	MaxId        int64              `json:"max_id"`
 	Name         string             `json:"name"`
@@ -4566,6 +4808,25 @@ type SiteAlert struct {
 // SiteAlertKind defines model for SiteAlert.Kind.
 type SiteAlertKind string
 
+// SiteEvent defines model for SiteEvent.
+type SiteEvent struct {
+	// Name Letters, digits, spaces and _ . : -
+	Name string `json:"name"`
+
+	// Properties A day stores 100 values of each; further ones are counted as `other`.
+	Properties *[]string `json:"properties,omitempty"`
+}
+
+// SiteGoal What readers should do. Either an event or a page.
+type SiteGoal struct {
+	// Event A declared event, or `conversion`.
+	Event *string `json:"event,omitempty"`
+	Name  string  `json:"name"`
+
+	// Page A page's name; `*` stands for any text. Its views are the conversions.
+	Page *string `json:"page,omitempty"`
+}
+
 // SiteList defines model for SiteList.
 type SiteList struct {
 	Sites []Site `json:"sites"`
@@ -4594,6 +4855,12 @@ type SiteReportGrain string
 // SiteUpdate defines model for SiteUpdate.
 type SiteUpdate struct {
 	Domains *[]string `json:"domains,omitempty"`
+
+	// Events Replaces the declared events. Counts remain.
+	Events *[]SiteEvent `json:"events,omitempty"`
+
+	// Goals Replaces the goals.
+	Goals *[]SiteGoal `json:"goals,omitempty"`
 
 	// MaxId Must not decrease.
 	MaxId        *int64  `json:"max_id,omitempty"`
@@ -6066,6 +6333,12 @@ type PageStatsParams struct {
 	Page Pages `form:"page" json:"page"`
 }
 
+// RecentArticlesParams defines parameters for RecentArticles.
+type RecentArticlesParams struct {
+	// Limit Articles per list.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SiteReportParams defines parameters for SiteReport.
 type SiteReportParams struct {
 	// From The first day.
@@ -6078,7 +6351,7 @@ type SiteReportParams struct {
 	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
 	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
 
-	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`.
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; `author:`, `section:` or `tag:` of articles; or `event:`.
 	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
 
 	// Limit Rows per table. The default is 10 in the overview and 100 with by.
@@ -6713,7 +6986,7 @@ type ClientInterface interface {
 
 	// GetArticleRaw Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 	GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6744,7 +7017,7 @@ type ClientInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -7898,6 +8171,11 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
 	ListSiteAlerts(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Concurrents Returns how many views of the site are being read now.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/concurrents (the `Concurrents` operationId).
+	Concurrents(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	//
 	// Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -7909,7 +8187,7 @@ type ClientInterface interface {
 	// LiveViews Streams the counts of pages as server-sent events.
 	//
 	// Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
-	// ten with the most views in the last five minutes, with `reading_now`. Events are sent when counts change, at most
+	// ten with the most views in the last five minutes, with `concurrents`. Events are sent when counts change, at most
 	// four times a second. When the client loses access, the stream ends with an event `closed`;
 	// see `GET /api/v1/events`.
 	//
@@ -7943,10 +8221,10 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/pages/stats (the `PageStats` operationId).
 	PageStats(ctx context.Context, id CountedSite, params *PageStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReadingNow Returns how many views of the site are being read now.
+	// RecentArticles Compares the articles published in the last 24 hours with those read in them.
 	//
-	// Corresponds with GET /api/v1/sites/{id}/reading (the `ReadingNow` operationId).
-	ReadingNow(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /api/v1/sites/{id}/recent-articles (the `RecentArticles` operationId).
+	RecentArticles(ctx context.Context, id CountedSite, params *RecentArticlesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SiteReport Reports on the readers of a site in a range of days.
 	//
@@ -8859,7 +9137,7 @@ func (c *Client) GetArticle(ctx context.Context, id ArticleID, reqEditors ...Req
 
 // GetArticleRaw Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Corresponds with GET /api/v1/articles/{id}/raw (the `GetArticleRaw` operationId).
 func (c *Client) GetArticleRaw(ctx context.Context, id ArticleID, params *GetArticleRawParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8930,7 +9208,7 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -11604,6 +11882,21 @@ func (c *Client) ListSiteAlerts(ctx context.Context, id SiteID, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
+// Concurrents Returns how many views of the site are being read now.
+//
+// Corresponds with GET /api/v1/sites/{id}/concurrents (the `Concurrents` operationId).
+func (c *Client) Concurrents(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConcurrentsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 //
 // Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -11625,7 +11918,7 @@ func (c *Client) Engagement(ctx context.Context, id CountedSite, params *Engagem
 // LiveViews Streams the counts of pages as server-sent events.
 //
 // Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
-// ten with the most views in the last five minutes, with `reading_now`. Events are sent when counts change, at most
+// ten with the most views in the last five minutes, with `concurrents`. Events are sent when counts change, at most
 // four times a second. When the client loses access, the stream ends with an event `closed`;
 // see `GET /api/v1/events`.
 //
@@ -11719,11 +12012,11 @@ func (c *Client) PageStats(ctx context.Context, id CountedSite, params *PageStat
 	return c.Client.Do(req)
 }
 
-// ReadingNow Returns how many views of the site are being read now.
+// RecentArticles Compares the articles published in the last 24 hours with those read in them.
 //
-// Corresponds with GET /api/v1/sites/{id}/reading (the `ReadingNow` operationId).
-func (c *Client) ReadingNow(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadingNowRequest(c.Server, id)
+// Corresponds with GET /api/v1/sites/{id}/recent-articles (the `RecentArticles` operationId).
+func (c *Client) RecentArticles(ctx context.Context, id CountedSite, params *RecentArticlesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecentArticlesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -19591,6 +19884,40 @@ func NewListSiteAlertsRequest(server string, id SiteID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewConcurrentsRequest constructs an http.Request for the Concurrents method
+func NewConcurrentsRequest(server string, id CountedSite) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/concurrents", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewEngagementRequest constructs an http.Request for the Engagement method
 func NewEngagementRequest(server string, id CountedSite, params *EngagementParams) (*http.Request, error) {
 	var err error
@@ -20062,8 +20389,8 @@ func NewPageStatsRequest(server string, id CountedSite, params *PageStatsParams)
 	return req, nil
 }
 
-// NewReadingNowRequest constructs an http.Request for the ReadingNow method
-func NewReadingNowRequest(server string, id CountedSite) (*http.Request, error) {
+// NewRecentArticlesRequest constructs an http.Request for the RecentArticles method
+func NewRecentArticlesRequest(server string, id CountedSite, params *RecentArticlesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -20078,7 +20405,7 @@ func NewReadingNowRequest(server string, id CountedSite) (*http.Request, error) 
 		return nil, err
 	}
 
-	operationPath := fmt.Sprintf("/api/v1/sites/%s/reading", pathParam0)
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/recent-articles", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -20086,6 +20413,33 @@ func NewReadingNowRequest(server string, id CountedSite) (*http.Request, error) 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -22451,7 +22805,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 	//
-	// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+	// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22490,7 +22844,7 @@ type ClientWithResponsesInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`. New ones may be
+	// `domain.reading_changed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -23794,6 +24148,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/alerts (the `ListSiteAlerts` operationId).
 	ListSiteAlertsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListSiteAlertsResponse, error)
 
+	// ConcurrentsWithResponse Returns how many views of the site are being read now.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/concurrents (the `Concurrents` operationId).
+	ConcurrentsWithResponse(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*ConcurrentsResponse, error)
+
 	// EngagementWithResponse Returns the engaged time and scroll depth of a page's or a site's views.
 	//
 	// Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -23807,7 +24168,7 @@ type ClientWithResponsesInterface interface {
 	// LiveViewsWithResponse Streams the counts of pages as server-sent events.
 	//
 	// Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
-	// ten with the most views in the last five minutes, with `reading_now`. Events are sent when counts change, at most
+	// ten with the most views in the last five minutes, with `concurrents`. Events are sent when counts change, at most
 	// four times a second. When the client loses access, the stream ends with an event `closed`;
 	// see `GET /api/v1/events`.
 	//
@@ -23853,12 +24214,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/pages/stats (the `PageStats` operationId).
 	PageStatsWithResponse(ctx context.Context, id CountedSite, params *PageStatsParams, reqEditors ...RequestEditorFn) (*PageStatsResponse, error)
 
-	// ReadingNowWithResponse Returns how many views of the site are being read now.
+	// RecentArticlesWithResponse Compares the articles published in the last 24 hours with those read in them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /api/v1/sites/{id}/reading (the `ReadingNow` operationId).
-	ReadingNowWithResponse(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*ReadingNowResponse, error)
+	// Corresponds with GET /api/v1/sites/{id}/recent-articles (the `RecentArticles` operationId).
+	RecentArticlesWithResponse(ctx context.Context, id CountedSite, params *RecentArticlesParams, reqEditors ...RequestEditorFn) (*RecentArticlesResponse, error)
 
 	// SiteReportWithResponse Reports on the readers of a site in a range of days.
 	//
@@ -32148,6 +32509,61 @@ func (r ListSiteAlertsResponse) ContentType() string {
 	return ""
 }
 
+// ConcurrentsResponseDefaultHeaders the declared response headers of an HTTP default response for Concurrents
+type ConcurrentsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ConcurrentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Concurrents
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ConcurrentsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ConcurrentsResponse) GetJSON200() *Concurrents {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ConcurrentsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ConcurrentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ConcurrentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConcurrentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConcurrentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // EngagementResponseDefaultHeaders the declared response headers of an HTTP default response for Engagement
 type EngagementResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -32526,39 +32942,39 @@ func (r PageStatsResponse) ContentType() string {
 	return ""
 }
 
-// ReadingNowResponseDefaultHeaders the declared response headers of an HTTP default response for ReadingNow
-type ReadingNowResponseDefaultHeaders struct {
+// RecentArticlesResponseDefaultHeaders the declared response headers of an HTTP default response for RecentArticles
+type RecentArticlesResponseDefaultHeaders struct {
 	RetryAfter *int
 }
 
-type ReadingNowResponse struct {
+type RecentArticlesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ReadingNow
+	JSON200 *RecentArticles
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *ReadingNowResponseDefaultHeaders
+	HeadersDefault *RecentArticlesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ReadingNowResponse) GetJSON200() *ReadingNow {
+func (r RecentArticlesResponse) GetJSON200() *RecentArticles {
 	return r.JSON200
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ReadingNowResponse) GetApplicationproblemJSONDefault() *Problem {
+func (r RecentArticlesResponse) GetApplicationproblemJSONDefault() *Problem {
 	return r.ApplicationproblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ReadingNowResponse) GetBody() []byte {
+func (r RecentArticlesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ReadingNowResponse) Status() string {
+func (r RecentArticlesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -32566,7 +32982,7 @@ func (r ReadingNowResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ReadingNowResponse) StatusCode() int {
+func (r RecentArticlesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -32574,7 +32990,7 @@ func (r ReadingNowResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ReadingNowResponse) ContentType() string {
+func (r RecentArticlesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -35401,7 +35817,7 @@ func (c *ClientWithResponses) GetArticleWithResponse(ctx context.Context, id Art
 
 // GetArticleRawWithResponse Downloads the raw page that an article was extracted from.
 //
-// Publishers own their pages; do not redistribute them. The HTML is not sanitized.
+// Publishers own their pages; do not redistribute them. The HTML is not sanitized. Pages with `noarchive` are refused with `noarchive`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35464,7 +35880,7 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`. New ones may be
+// `domain.reading_changed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -37680,6 +38096,19 @@ func (c *ClientWithResponses) ListSiteAlertsWithResponse(ctx context.Context, id
 	return ParseListSiteAlertsResponse(rsp)
 }
 
+// ConcurrentsWithResponse Returns how many views of the site are being read now.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/concurrents (the `Concurrents` operationId).
+func (c *ClientWithResponses) ConcurrentsWithResponse(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*ConcurrentsResponse, error) {
+	rsp, err := c.Concurrents(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConcurrentsResponse(rsp)
+}
+
 // EngagementWithResponse Returns the engaged time and scroll depth of a page's or a site's views.
 //
 // Covers views that sent a heartbeat, by the day on which they began; new ones appear within
@@ -37699,7 +38128,7 @@ func (c *ClientWithResponses) EngagementWithResponse(ctx context.Context, id Cou
 // LiveViewsWithResponse Streams the counts of pages as server-sent events.
 //
 // Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
-// ten with the most views in the last five minutes, with `reading_now`. Events are sent when counts change, at most
+// ten with the most views in the last five minutes, with `concurrents`. Events are sent when counts change, at most
 // four times a second. When the client loses access, the stream ends with an event `closed`;
 // see `GET /api/v1/events`.
 //
@@ -37781,17 +38210,17 @@ func (c *ClientWithResponses) PageStatsWithResponse(ctx context.Context, id Coun
 	return ParsePageStatsResponse(rsp)
 }
 
-// ReadingNowWithResponse Returns how many views of the site are being read now.
+// RecentArticlesWithResponse Compares the articles published in the last 24 hours with those read in them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /api/v1/sites/{id}/reading (the `ReadingNow` operationId).
-func (c *ClientWithResponses) ReadingNowWithResponse(ctx context.Context, id CountedSite, reqEditors ...RequestEditorFn) (*ReadingNowResponse, error) {
-	rsp, err := c.ReadingNow(ctx, id, reqEditors...)
+// Corresponds with GET /api/v1/sites/{id}/recent-articles (the `RecentArticles` operationId).
+func (c *ClientWithResponses) RecentArticlesWithResponse(ctx context.Context, id CountedSite, params *RecentArticlesParams, reqEditors ...RequestEditorFn) (*RecentArticlesResponse, error) {
+	rsp, err := c.RecentArticles(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseReadingNowResponse(rsp)
+	return ParseRecentArticlesResponse(rsp)
 }
 
 // SiteReportWithResponse Reports on the readers of a site in a range of days.
@@ -45426,6 +45855,52 @@ func ParseListSiteAlertsResponse(rsp *http.Response) (*ListSiteAlertsResponse, e
 	return response, nil
 }
 
+// ParseConcurrentsResponse parses an HTTP response from a ConcurrentsWithResponse call
+func ParseConcurrentsResponse(rsp *http.Response) (*ConcurrentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConcurrentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Concurrents
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ConcurrentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseEngagementResponse parses an HTTP response from a EngagementWithResponse call
 func ParseEngagementResponse(rsp *http.Response) (*EngagementResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -45741,22 +46216,22 @@ func ParsePageStatsResponse(rsp *http.Response) (*PageStatsResponse, error) {
 	return response, nil
 }
 
-// ParseReadingNowResponse parses an HTTP response from a ReadingNowWithResponse call
-func ParseReadingNowResponse(rsp *http.Response) (*ReadingNowResponse, error) {
+// ParseRecentArticlesResponse parses an HTTP response from a RecentArticlesWithResponse call
+func ParseRecentArticlesResponse(rsp *http.Response) (*RecentArticlesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ReadingNowResponse{
+	response := &RecentArticlesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ReadingNow
+		var dest RecentArticles
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -45773,7 +46248,7 @@ func ParseReadingNowResponse(rsp *http.Response) (*ReadingNowResponse, error) {
 
 	switch {
 	case true:
-		var headers ReadingNowResponseDefaultHeaders
+		var headers RecentArticlesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -81,7 +81,7 @@ func allowedNames() map[string]*regexp.Regexp {
 	re := regexp.MustCompile
 	return map[string]*regexp.Regexp{
 		"starter":   re(`^(starter|starter_test|Starter|RefreshStarter|LearningStarter)$`), // package workflows/starter, the term of Temporal's samples
-		"reading":   re(`^([rR]eading|reading_now|[a-zA-Z_]*[rR]eadingNow.*)$`),            // of a clock; the number of views being read now
+		"reading":   re(`^([rR]eading)$`),            // of a clock
 		"desk":      re(`^(desk|deskSelector)$`),                                           // the news desk's account and dashboard
 		"drain":     re(`^(TestPodsGetTimeToDrain|Drain|drain)$`),                          // of pods, processes and channels
 		"condition": re(`^[cC]ondition$`),                                                  // of Compose's depends_on, and one to wait for

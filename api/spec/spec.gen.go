@@ -113,6 +113,54 @@ func (e ApprovalState) Valid() bool {
 	}
 }
 
+// Defines values for ArticleAccess.
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleAccess enum.
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree:
+		return true
+	case ArticleAccessMetered:
+		return true
+	case ArticleAccessPaid:
+		return true
+	case ArticleAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ArticleSummaryAccess.
+const (
+	ArticleSummaryAccessFree    ArticleSummaryAccess = "free"
+	ArticleSummaryAccessMetered ArticleSummaryAccess = "metered"
+	ArticleSummaryAccessPaid    ArticleSummaryAccess = "paid"
+	ArticleSummaryAccessUnknown ArticleSummaryAccess = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ArticleSummaryAccess enum.
+func (e ArticleSummaryAccess) Valid() bool {
+	switch e {
+	case ArticleSummaryAccessFree:
+		return true
+	case ArticleSummaryAccessMetered:
+		return true
+	case ArticleSummaryAccessPaid:
+		return true
+	case ArticleSummaryAccessUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -340,22 +388,22 @@ func (e FacebookOptionsKind) Valid() bool {
 
 // Defines values for FitnessVerdict.
 const (
-	AsIs      FitnessVerdict = "as_is"
-	Converted FitnessVerdict = "converted"
-	No        FitnessVerdict = "no"
-	Unknown   FitnessVerdict = "unknown"
+	FitnessVerdictAsIs      FitnessVerdict = "as_is"
+	FitnessVerdictConverted FitnessVerdict = "converted"
+	FitnessVerdictNo        FitnessVerdict = "no"
+	FitnessVerdictUnknown   FitnessVerdict = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the FitnessVerdict enum.
 func (e FitnessVerdict) Valid() bool {
 	switch e {
-	case AsIs:
+	case FitnessVerdictAsIs:
 		return true
-	case Converted:
+	case FitnessVerdictConverted:
 		return true
-	case No:
+	case FitnessVerdictNo:
 		return true
-	case Unknown:
+	case FitnessVerdictUnknown:
 		return true
 	default:
 		return false
@@ -710,18 +758,60 @@ func (e RateLimitSource) Valid() bool {
 	}
 }
 
+// Defines values for ReportGapCode.
+const (
+	ReportGapCodeArticlePages   ReportGapCode = "article_pages"
+	ReportGapCodeEventOnly      ReportGapCode = "event_only"
+	ReportGapCodeEventTables    ReportGapCode = "event_tables"
+	ReportGapCodeExpired        ReportGapCode = "expired"
+	ReportGapCodeNoHours        ReportGapCode = "no_hours"
+	ReportGapCodePageDimensions ReportGapCode = "page_dimensions"
+	ReportGapCodePageOnly       ReportGapCode = "page_only"
+	ReportGapCodeTwoDimensions  ReportGapCode = "two_dimensions"
+)
+
+// Valid indicates whether the value is a known member of the ReportGapCode enum.
+func (e ReportGapCode) Valid() bool {
+	switch e {
+	case ReportGapCodeArticlePages:
+		return true
+	case ReportGapCodeEventOnly:
+		return true
+	case ReportGapCodeEventTables:
+		return true
+	case ReportGapCodeExpired:
+		return true
+	case ReportGapCodeNoHours:
+		return true
+	case ReportGapCodePageDimensions:
+		return true
+	case ReportGapCodePageOnly:
+		return true
+	case ReportGapCodeTwoDimensions:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReportTableMetric.
 const (
-	Views  ReportTableMetric = "views"
-	Visits ReportTableMetric = "visits"
+	ReportTableMetricConversions ReportTableMetric = "conversions"
+	ReportTableMetricEvents      ReportTableMetric = "events"
+	ReportTableMetricViews       ReportTableMetric = "views"
+	ReportTableMetricVisits      ReportTableMetric = "visits"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
-	case Views:
+	case ReportTableMetricConversions:
 		return true
-	case Visits:
+	case ReportTableMetricEvents:
+		return true
+	case ReportTableMetricViews:
+		return true
+	case ReportTableMetricVisits:
 		return true
 	default:
 		return false
@@ -730,6 +820,8 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
+	ReportTableNameAges       ReportTableName = "ages"
+	ReportTableNameAuthors    ReportTableName = "authors"
 	ReportTableNameBrowsers   ReportTableName = "browsers"
 	ReportTableNameCampaigns  ReportTableName = "campaigns"
 	ReportTableNameChannels   ReportTableName = "channels"
@@ -737,17 +829,27 @@ const (
 	ReportTableNameDays       ReportTableName = "days"
 	ReportTableNameDevices    ReportTableName = "devices"
 	ReportTableNameEntryPages ReportTableName = "entry_pages"
+	ReportTableNameEvents     ReportTableName = "events"
+	ReportTableNameGoals      ReportTableName = "goals"
 	ReportTableNameHours      ReportTableName = "hours"
 	ReportTableNameMonths     ReportTableName = "months"
 	ReportTableNamePages      ReportTableName = "pages"
+	ReportTableNameProperties ReportTableName = "properties"
+	ReportTableNamePublished  ReportTableName = "published"
 	ReportTableNameReferrers  ReportTableName = "referrers"
+	ReportTableNameSections   ReportTableName = "sections"
 	ReportTableNameSources    ReportTableName = "sources"
 	ReportTableNameSystems    ReportTableName = "systems"
+	ReportTableNameTags       ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
 func (e ReportTableName) Valid() bool {
 	switch e {
+	case ReportTableNameAges:
+		return true
+	case ReportTableNameAuthors:
+		return true
 	case ReportTableNameBrowsers:
 		return true
 	case ReportTableNameCampaigns:
@@ -762,17 +864,29 @@ func (e ReportTableName) Valid() bool {
 		return true
 	case ReportTableNameEntryPages:
 		return true
+	case ReportTableNameEvents:
+		return true
+	case ReportTableNameGoals:
+		return true
 	case ReportTableNameHours:
 		return true
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
 		return true
+	case ReportTableNameProperties:
+		return true
+	case ReportTableNamePublished:
+		return true
 	case ReportTableNameReferrers:
+		return true
+	case ReportTableNameSections:
 		return true
 	case ReportTableNameSources:
 		return true
 	case ReportTableNameSystems:
+		return true
+	case ReportTableNameTags:
 		return true
 	default:
 		return false
@@ -1974,8 +2088,10 @@ type ApprovalState string
 
 // Article defines model for Article.
 type Article struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleAccess `json:"access"`
+	Authors      []string      `json:"authors"`
+	CanonicalUrl string        `json:"canonical_url"`
 
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
@@ -2012,7 +2128,10 @@ type Article struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
@@ -2032,6 +2151,9 @@ type Article struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleAccess Whether readers must pay, as the page states.
+type ArticleAccess string
 
 // ArticlePage defines model for ArticlePage.
 type ArticlePage struct {
@@ -2075,8 +2197,10 @@ type ArticleRevisionPage struct {
 
 // ArticleSummary defines model for ArticleSummary.
 type ArticleSummary struct {
-	Authors      []string `json:"authors"`
-	CanonicalUrl string   `json:"canonical_url"`
+	// Access Whether readers must pay, as the page states.
+	Access       ArticleSummaryAccess `json:"access"`
+	Authors      []string             `json:"authors"`
+	CanonicalUrl string               `json:"canonical_url"`
 
 	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
@@ -2101,7 +2225,10 @@ type ArticleSummary struct {
 
 	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+
+	// Reservations What the publisher reserves, as page and response headers state.
+	Reservations Reservations `json:"reservations"`
+	Section      *string      `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
@@ -2115,6 +2242,9 @@ type ArticleSummary struct {
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
+
+// ArticleSummaryAccess Whether readers must pay, as the page states.
+type ArticleSummaryAccess string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -2353,6 +2483,12 @@ type CommentList struct {
 		Id   openapi_types.UUID `json:"id"`
 		Name string             `json:"name"`
 	} `json:"people"`
+}
+
+// Concurrents defines model for Concurrents.
+type Concurrents struct {
+	// Concurrents Views with a heartbeat in the last 75 seconds whose page is not hidden.
+	Concurrents int64 `json:"concurrents"`
 }
 
 // Confirmation defines model for Confirmation.
@@ -2856,10 +2992,15 @@ type HeartbeatType string
 
 // HitEvent defines model for HitEvent.
 type HitEvent struct {
-	Page      *string `json:"page,omitempty"`
-	Referrer  *string `json:"referrer,omitempty"`
-	Site      string  `json:"site"`
-	Type      HitType `json:"type"`
+	Page *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Site       string             `json:"site"`
+
+	// Type `view`, `click`, `conversion`, or the name of an event that the site declares.
+	Type      string  `json:"type"`
 	Url       *string `json:"url,omitempty"`
 	User      *string `json:"user,omitempty"`
 	Visitor   *string `json:"visitor,omitempty"`
@@ -3467,6 +3608,10 @@ type NewSite struct {
 	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Events Declared events. Others are filtered as `unknown_event`.
+	Events *[]SiteEvent `json:"events,omitempty"`
+	Goals  *[]SiteGoal  `json:"goals,omitempty"`
+
 	// MaxId Only for `bitmap`: the maximum id of a reader.
 	MaxId *int64 `json:"max_id,omitempty"`
 	Name  string `json:"name"`
@@ -3614,7 +3759,7 @@ type PageFiltered struct {
 	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless`, `library` and `no_browser` by user agent;
 	// `automation`: navigator.webdriver is set; `prefetch`: prefetched or prerendered;
 	// `no_language` and `data_center` by other headers; `rate`: above the rate limit; `opt_out`:
-	// the reader opted out.
+	// the reader opted out; `unknown_event`, `unknown_property`: the site does not declare it.
 	Reasons CountByValue `json:"reasons"`
 }
 
@@ -3659,10 +3804,9 @@ type PageStats struct {
 
 // PageStatsList defines model for PageStatsList.
 type PageStatsList struct {
-	Pages []PageStats `json:"pages"`
-
-	// ReadingNow In live streams: how many views of the site are being read.
-	ReadingNow *int64 `json:"reading_now,omitempty"`
+	// Concurrents In live streams: how many views of the site are being read.
+	Concurrents *int64      `json:"concurrents,omitempty"`
+	Pages       []PageStats `json:"pages"`
 }
 
 // PageUniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
@@ -4026,16 +4170,51 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
-// ReadingNow defines model for ReadingNow.
-type ReadingNow struct {
-	// ReadingNow Views with a heartbeat in the last 75 seconds whose page is not hidden.
-	ReadingNow int64 `json:"reading_now"`
+// RecentArticle defines model for RecentArticle.
+type RecentArticle struct {
+	Article ReportArticle `json:"article"`
+	Authors []string      `json:"authors"`
+	Page    string        `json:"page"`
+
+	// Views In the 24 hours.
+	Views int64 `json:"views"`
+}
+
+// RecentArticles defines model for RecentArticles.
+type RecentArticles struct {
+	// New The articles published in the 24 hours, the most viewed first.
+	New []RecentArticle `json:"new"`
+
+	// Published Articles published in the 24 hours that were read.
+	Published int `json:"published"`
+
+	// PublishedViews Views of these articles.
+	PublishedViews int64 `json:"published_views"`
+
+	// Read The most viewed articles of any age.
+	Read []RecentArticle `json:"read"`
+
+	// Since The current hour and the 23 before it.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+
+	// Views Views of all articles that are among the 1,000 most viewed pages of a day.
+	Views int64 `json:"views"`
 }
 
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
 	Note string `json:"note"`
+}
+
+// ReportArticle defines model for ReportArticle.
+type ReportArticle struct {
+	Id openapi_types.UUID `json:"id"`
+
+	// PublishedAt If unknown, when the article was found.
+	PublishedAt time.Time `json:"published_at"`
+	Title       string    `json:"title"`
 }
 
 // ReportBucket defines model for ReportBucket.
@@ -4050,9 +4229,17 @@ type ReportBucket struct {
 
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
-	By     ReportTableName `json:"by"`
-	Reason string          `json:"reason"`
+	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	By ReportTableName `json:"by"`
+
+	// Code Identifies the reason.
+	Code   ReportGapCode `json:"code"`
+	Reason string        `json:"reason"`
 }
+
+// ReportGapCode Identifies the reason.
+type ReportGapCode string
 
 // ReportPeriod defines model for ReportPeriod.
 type ReportPeriod struct {
@@ -4070,8 +4257,16 @@ type ReportPeriod struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow struct {
+	Article *ReportArticle `json:"article,omitempty"`
+
+	// ConversionRate Of a goal: conversions divided by the site's visits.
+	ConversionRate *float64 `json:"conversion_rate,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
+
+	// Property The event's property that has the value.
+	Property *string `json:"property,omitempty"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 	// visitors.
@@ -4081,6 +4276,8 @@ type ReportRow struct {
 
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
+	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -4089,38 +4286,81 @@ type ReportTable struct {
 	// Rest The metric of everything that is not in rows: rows and rest add up to the total.
 	Rest *int64      `json:"rest,omitempty"`
 	Rows []ReportRow `json:"rows"`
+
+	// WithoutArticle In tables of articles: views of pages that show no crawled article.
+	WithoutArticle *int64 `json:"without_article,omitempty"`
 }
 
 // ReportTableMetric The number that rows are ordered by.
 type ReportTableMetric string
 
-// ReportTableName defines model for ReportTableName.
+// ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
+// published in the period. `properties` are those of the event in the filter. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 // visitors.
 type ReportTotals struct {
+	// Articles Articles published in the period.
+	Articles *int64 `json:"articles,omitempty"`
+
 	// BounceRate Bounces divided by visits, 0 to 1.
 	BounceRate *float64 `json:"bounce_rate,omitempty"`
 
 	// Bounces Visits with one page load.
-	Bounces     *int64 `json:"bounces,omitempty"`
-	Clicks      *int64 `json:"clicks,omitempty"`
-	Conversions *int64 `json:"conversions,omitempty"`
+	Bounces *int64 `json:"bounces,omitempty"`
+	Clicks  *int64 `json:"clicks,omitempty"`
+
+	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
+	CompletionRate *float64 `json:"completion_rate,omitempty"`
+	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
+	EngagedViews *int64 `json:"engaged_views,omitempty"`
+
+	// Events How often declared events happened.
+	Events *int64 `json:"events,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
 
 	// Recirculation Views of other pages of the site that were reached from its pages.
 	Recirculation *int64 `json:"recirculation,omitempty"`
 
 	// RecirculationRate Recirculation divided by views.
 	RecirculationRate *float64 `json:"recirculation_rate,omitempty"`
-	Views             *int64   `json:"views,omitempty"`
-	ViewsPerVisit     *float64 `json:"views_per_visit,omitempty"`
+
+	// SocialViews Views of articles that came from social networks.
+	SocialViews   *int64   `json:"social_views,omitempty"`
+	Views         *int64   `json:"views,omitempty"`
+	ViewsPerVisit *float64 `json:"views_per_visit,omitempty"`
 
 	// Visitors Estimated, standard error 0.8%.
 	Visitors *int64 `json:"visitors,omitempty"`
 
 	// Visits Of a page: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
+}
+
+// Reservations What the publisher reserves, as page and response headers state.
+type Reservations struct {
+	// Noai No embedding is made.
+	Noai bool `json:"noai"`
+
+	// Noarchive The raw page cannot be downloaded.
+	Noarchive bool `json:"noarchive"`
+
+	// Noindex The article is not in search, feeds and alerts.
+	Noindex bool `json:"noindex"`
+
+	// Nosnippet Only the title is searched and shown in results.
+	Nosnippet bool `json:"nosnippet"`
+
+	// Tdm Text and data mining is reserved: only the title is searched, and no embedding is made.
+	Tdm bool `json:"tdm"`
+
+	// TdmPolicy URL of the conditions.
+	TdmPolicy *string `json:"tdm_policy,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -4647,6 +4887,8 @@ type SimilarArticles struct {
 type Site struct {
 	CreatedAt    time.Time          `json:"created_at"`
 	Domains      []string           `json:"domains"`
+	Events       []SiteEvent        `json:"events"`
+	Goals        []SiteGoal         `json:"goals"`
 	Id           openapi_types.UUID `json:"id"`
 	MaxId        int64              `json:"max_id"`
 	Name         string             `json:"name"`
@@ -4687,6 +4929,25 @@ type SiteAlert struct {
 // SiteAlertKind defines model for SiteAlert.Kind.
 type SiteAlertKind string
 
+// SiteEvent defines model for SiteEvent.
+type SiteEvent struct {
+	// Name Letters, digits, spaces and _ . : -
+	Name string `json:"name"`
+
+	// Properties A day stores 100 values of each; further ones are counted as `other`.
+	Properties *[]string `json:"properties,omitempty"`
+}
+
+// SiteGoal What readers should do. Either an event or a page.
+type SiteGoal struct {
+	// Event A declared event, or `conversion`.
+	Event *string `json:"event,omitempty"`
+	Name  string  `json:"name"`
+
+	// Page A page's name; `*` stands for any text. Its views are the conversions.
+	Page *string `json:"page,omitempty"`
+}
+
 // SiteList defines model for SiteList.
 type SiteList struct {
 	Sites []Site `json:"sites"`
@@ -4715,6 +4976,12 @@ type SiteReportGrain string
 // SiteUpdate defines model for SiteUpdate.
 type SiteUpdate struct {
 	Domains *[]string `json:"domains,omitempty"`
+
+	// Events Replaces the declared events. Counts remain.
+	Events *[]SiteEvent `json:"events,omitempty"`
+
+	// Goals Replaces the goals.
+	Goals *[]SiteGoal `json:"goals,omitempty"`
 
 	// MaxId Must not decrease.
 	MaxId        *int64  `json:"max_id,omitempty"`
@@ -6218,6 +6485,12 @@ type PageStatsParams struct {
 	Page Pages `form:"page" json:"page"`
 }
 
+// RecentArticlesParams defines parameters for RecentArticles.
+type RecentArticlesParams struct {
+	// Limit Articles per list.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SiteReportParams defines parameters for SiteReport.
 type SiteReportParams struct {
 	// From The first day.
@@ -6230,7 +6503,7 @@ type SiteReportParams struct {
 	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
 	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
 
-	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`.
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; `author:`, `section:` or `tag:` of articles; or `event:`.
 	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
 
 	// Limit Rows per table. The default is 10 in the overview and 100 with by.
@@ -7018,6 +7291,9 @@ type ServerInterface interface {
 	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
 	// (GET /api/v1/sites/{id}/alerts)
 	ListSiteAlerts(c *gin.Context, id SiteID)
+	// Concurrents Returns how many views of the site are being read now.
+	// (GET /api/v1/sites/{id}/concurrents)
+	Concurrents(c *gin.Context, id CountedSite)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
@@ -7039,9 +7315,9 @@ type ServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
-	// ReadingNow Returns how many views of the site are being read now.
-	// (GET /api/v1/sites/{id}/reading)
-	ReadingNow(c *gin.Context, id CountedSite)
+	// RecentArticles Compares the articles published in the last 24 hours with those read in them.
+	// (GET /api/v1/sites/{id}/recent-articles)
+	RecentArticles(c *gin.Context, id CountedSite, params RecentArticlesParams)
 	// SiteReport Reports on the readers of a site in a range of days.
 	// (GET /api/v1/sites/{id}/report)
 	SiteReport(c *gin.Context, id CountedSite, params SiteReportParams)
@@ -11916,6 +12192,31 @@ func (siw *ServerInterfaceWrapper) ListSiteAlerts(c *gin.Context) {
 	siw.Handler.ListSiteAlerts(c, id)
 }
 
+// Concurrents operation middleware
+func (siw *ServerInterfaceWrapper) Concurrents(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.Concurrents(c, id)
+}
+
 // Engagement operation middleware
 func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
 
@@ -12208,8 +12509,8 @@ func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
 	siw.Handler.PageStats(c, id, params)
 }
 
-// ReadingNow operation middleware
-func (siw *ServerInterfaceWrapper) ReadingNow(c *gin.Context) {
+// RecentArticles operation middleware
+func (siw *ServerInterfaceWrapper) RecentArticles(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -12223,6 +12524,17 @@ func (siw *ServerInterfaceWrapper) ReadingNow(c *gin.Context) {
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RecentArticlesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -12230,7 +12542,7 @@ func (siw *ServerInterfaceWrapper) ReadingNow(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.ReadingNow(c, id)
+	siw.Handler.RecentArticles(c, id, params)
 }
 
 // SiteReport operation middleware
@@ -13782,6 +14094,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/recent-articles", wrapper.RecentArticles)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.ListSharedLinks)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/shared-links", wrapper.CreateSharedLink)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id/shared-links/:link", wrapper.DeleteSharedLink)
@@ -13793,7 +14106,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PUT(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.SetAlertRule)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/alerts", wrapper.ListSiteAlerts)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/engagement", wrapper.Engagement)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/reading", wrapper.ReadingNow)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/concurrents", wrapper.Concurrents)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
@@ -20624,6 +20937,49 @@ func (response ListSiteAlertsdefaultApplicationProblemPlusJSONResponse) VisitLis
 	return err
 }
 
+type ConcurrentsRequestObject struct {
+	Id CountedSite `json:"id"`
+}
+
+type ConcurrentsResponseObject interface {
+	VisitConcurrentsResponse(w http.ResponseWriter) error
+}
+
+type Concurrents200JSONResponse Concurrents
+
+func (response Concurrents200JSONResponse) VisitConcurrentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConcurrentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ConcurrentsdefaultApplicationProblemPlusJSONResponse) VisitConcurrentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EngagementRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params EngagementParams
@@ -20961,17 +21317,18 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 	return err
 }
 
-type ReadingNowRequestObject struct {
-	Id CountedSite `json:"id"`
+type RecentArticlesRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params RecentArticlesParams
 }
 
-type ReadingNowResponseObject interface {
-	VisitReadingNowResponse(w http.ResponseWriter) error
+type RecentArticlesResponseObject interface {
+	VisitRecentArticlesResponse(w http.ResponseWriter) error
 }
 
-type ReadingNow200JSONResponse ReadingNow
+type RecentArticles200JSONResponse RecentArticles
 
-func (response ReadingNow200JSONResponse) VisitReadingNowResponse(w http.ResponseWriter) error {
+func (response RecentArticles200JSONResponse) VisitRecentArticlesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -20983,13 +21340,13 @@ func (response ReadingNow200JSONResponse) VisitReadingNowResponse(w http.Respons
 	return err
 }
 
-type ReadingNowdefaultApplicationProblemPlusJSONResponse struct {
+type RecentArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response ReadingNowdefaultApplicationProblemPlusJSONResponse) VisitReadingNowResponse(w http.ResponseWriter) error {
+func (response RecentArticlesdefaultApplicationProblemPlusJSONResponse) VisitRecentArticlesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -23492,6 +23849,9 @@ type StrictServerInterface interface {
 	// ListSiteAlerts Lists the last 50 alerts of a site, the newest first.
 	// (GET /api/v1/sites/{id}/alerts)
 	ListSiteAlerts(ctx context.Context, request ListSiteAlertsRequestObject) (ListSiteAlertsResponseObject, error)
+	// Concurrents Returns how many views of the site are being read now.
+	// (GET /api/v1/sites/{id}/concurrents)
+	Concurrents(ctx context.Context, request ConcurrentsRequestObject) (ConcurrentsResponseObject, error)
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
@@ -23513,9 +23873,9 @@ type StrictServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
-	// ReadingNow Returns how many views of the site are being read now.
-	// (GET /api/v1/sites/{id}/reading)
-	ReadingNow(ctx context.Context, request ReadingNowRequestObject) (ReadingNowResponseObject, error)
+	// RecentArticles Compares the articles published in the last 24 hours with those read in them.
+	// (GET /api/v1/sites/{id}/recent-articles)
+	RecentArticles(ctx context.Context, request RecentArticlesRequestObject) (RecentArticlesResponseObject, error)
 	// SiteReport Reports on the readers of a site in a range of days.
 	// (GET /api/v1/sites/{id}/report)
 	SiteReport(ctx context.Context, request SiteReportRequestObject) (SiteReportResponseObject, error)
@@ -28358,6 +28718,32 @@ func (sh *strictHandler) ListSiteAlerts(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// Concurrents operation middleware
+func (sh *strictHandler) Concurrents(ctx *gin.Context, id CountedSite) {
+	var request ConcurrentsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Concurrents(ctx, request.(ConcurrentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Concurrents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ConcurrentsResponseObject); ok {
+		if err := validResponse.VisitConcurrentsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Engagement operation middleware
 func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params EngagementParams) {
 	var request EngagementRequestObject
@@ -28547,25 +28933,26 @@ func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params Page
 	}
 }
 
-// ReadingNow operation middleware
-func (sh *strictHandler) ReadingNow(ctx *gin.Context, id CountedSite) {
-	var request ReadingNowRequestObject
+// RecentArticles operation middleware
+func (sh *strictHandler) RecentArticles(ctx *gin.Context, id CountedSite, params RecentArticlesParams) {
+	var request RecentArticlesRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ReadingNow(ctx, request.(ReadingNowRequestObject))
+		return sh.ssi.RecentArticles(ctx, request.(RecentArticlesRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ReadingNow")
+		handler = middleware(handler, "RecentArticles")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ReadingNowResponseObject); ok {
-		if err := validResponse.VisitReadingNowResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(RecentArticlesResponseObject); ok {
+		if err := validResponse.VisitRecentArticlesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

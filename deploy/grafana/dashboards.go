@@ -29,7 +29,7 @@ func quantiles(histogram, by string) []Line {
 }
 
 func newsroom() Dashboard {
-	return Dashboard{UID: "dateline-desk", Title: "Dateline: the desk", About: "What waits, what went out, and what needs a person.", Rows: []Row{
+	return Dashboard{UID: "dateline-desk", Title: "Dateline: the desk", About: "Pending and published posts, and dead letters.", Rows: []Row{
 		{"Now", []Panel{
 			now("Scheduled", "short", `max(dateline_posts{state="scheduled"})`),
 			now("Due within a minute", "short", `max(dateline_posts{state="due_within_a_minute"})`),
@@ -47,7 +47,7 @@ func newsroom() Dashboard {
 		{"Posts", []Panel{
 			over("Accepted per minute", "short", "Posts and drafts.", Line{`60 * sum(rate(dateline_posts_scheduled_total[$__rate_interval]))`, "accepted"}),
 			over("Posted per minute", "short", "By network.", Line{`60 * sum by (network) (rate(dateline_target_outcomes_total{outcome="posted"}[$__rate_interval]))`, "{{network}}"}),
-			over("Not posted per minute", "short", "Failed for good, or nobody can tell.",
+			over("Not posted per minute", "short", "Failed permanently, or uncertain.",
 				Line{`60 * sum by (outcome) (rate(dateline_target_outcomes_total{outcome=~"failed|uncertain"}[$__rate_interval])) or vector(0)`, "{{outcome}}"}),
 			over("Dead letters", "short", "Targets that wait for a person, by reason.", Line{`max by (reason) (dateline_dead_letters) or vector(0)`, "{{reason}}"}),
 			over("Queue", "short", "Posts by what they wait for.", Line{`max by (state) (dateline_posts)`, "{{state}}"}),
@@ -77,13 +77,13 @@ func publishing() Dashboard {
 		}},
 		{"Workers", []Panel{
 			over("Armed", "short", "Posts that workers hold ready in memory.", Line{`sum by (instance) (dateline_posts_armed)`, "{{instance}}"}),
-			over("Backlog of Temporal", "short", "Tasks that no worker has taken yet.", Line{`max by (task_queue, kind) (dateline_temporal_backlog)`, "{{task_queue}} {{kind}}"}),
+			over("Backlog of Temporal", "short", "Tasks that no worker has started yet.", Line{`max by (task_queue, kind) (dateline_temporal_backlog)`, "{{task_queue}} {{kind}}"}),
 			over("Steps wait for a worker", "s", "From when a workflow's step was ready to when a worker took it, the slowest of twenty. Alerts begin at 5 s.",
 				Line{`histogram_quantile(0.95, sum by (task_queue, le) (rate(temporal_workflow_task_schedule_to_start_latency_seconds_bucket[$__rate_interval])))`, "{{task_queue}}"}),
 			over("Activities wait for a worker", "s", "Likewise. 0 while the worker that wants them runs them itself.",
 				Line{`histogram_quantile(0.95, sum by (task_queue, le) (rate(temporal_activity_schedule_to_start_latency_seconds_bucket[$__rate_interval]))) or vector(0)`, "{{task_queue}}"}),
 			over("Oldest task that waits", "s", "Alerts begin at 30 s.", Line{`max by (task_queue, kind) (dateline_temporal_backlog_age_seconds)`, "{{task_queue}} {{kind}}"}),
-			over("Room for tasks", "short", "How many more tasks workers would take.", Line{`sum by (task_queue, worker_type) (temporal_worker_task_slots_available)`, "{{task_queue}} {{worker_type}}"}),
+			over("Room for tasks", "short", "Free task slots of the workers.", Line{`sum by (task_queue, worker_type) (temporal_worker_task_slots_available)`, "{{task_queue}} {{worker_type}}"}),
 		}},
 	}}
 }
@@ -96,7 +96,7 @@ func readers() Dashboard {
 			over("Filtered per second", "reqps", "Filtered hits by reason.", Line{`sum by (reason) (rate(dateline_view_hits_filtered_total[$__rate_interval])) or vector(0)`, "{{reason}}"}),
 			over("Repeated", "percentunit", "The share of accepted hits that were counted before.",
 				Line{`(sum(rate(dateline_view_hits_total{result="duplicate"}[$__rate_interval])) or vector(0)) / sum(rate(dateline_view_hits_total[$__rate_interval]))`, "duplicates"}),
-			over("Answers per second", "reqps", "Of the addresses below /v1/. 503: Redis did not take the hit.",
+			over("Answers per second", "reqps", "Routes below /v1/. 503: Redis did not accept the hit.",
 				Line{`sum by (route, status) (rate(dateline_http_requests_total{route=~"/v1/.*"}[$__rate_interval]))`, "{{route}} {{status}}"}),
 		}},
 		{"Redis", []Panel{
@@ -177,7 +177,7 @@ func engines() Dashboard {
 		{"API", []Panel{
 			over("Answers per second", "reqps", "By status.", Line{`sum by (status) (rate(dateline_http_requests_total[$__rate_interval]))`, "{{status}}"}),
 			over("Time of answers", "s", "", quantiles("dateline_http_request_duration_seconds", "")...),
-			over("Errors of ours", "percentunit", "Alerts begin at 5 %.",
+			over("Internal errors", "percentunit", "Alerts begin at 5 %.",
 				Line{`(sum(rate(dateline_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)) / sum(rate(dateline_http_requests_total[$__rate_interval]))`, "errors"}),
 			over("Busiest routes", "reqps", "", Line{`topk(10, sum by (method, route) (rate(dateline_http_requests_total[$__rate_interval])))`, "{{method}} {{route}}"}),
 		}},

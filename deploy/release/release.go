@@ -116,9 +116,18 @@ func (r *release) sbom(ctx context.Context, stage, out string) error {
 
 // pack writes a package of the operating system.
 func (r *release) pack(ctx context.Context, t target, stage, format, out string) error {
-	c := exec.CommandContext(ctx, r.nfpm, "package", "--config", "deploy/release/package/nfpm.yaml", "--packager", format, "--target", out)
+	template, err := os.ReadFile("deploy/release/package/nfpm.yaml")
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"VERSION": r.version, "ARCH": t.arch, "STAGE": stage, "MTIME": r.time.UTC().Format(time.RFC3339)}
+	config := stage + ".yaml"
+	if err := os.WriteFile(config, []byte(os.Expand(string(template), func(name string) string { return values[name] })), 0o600); err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, r.nfpm, "package", "--config", config, "--packager", format, "--target", out)
 	c.Stderr = os.Stderr
-	c.Env = append(os.Environ(), "VERSION="+r.version, "ARCH="+t.arch, "STAGE="+stage, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()), "MTIME="+r.time.UTC().Format(time.RFC3339))
+	c.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("packaging %s: %w", filepath.Base(out), err)
 	}

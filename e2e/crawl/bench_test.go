@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -45,10 +46,15 @@ type figures struct {
 	CollyPagesPer float64 `json:"colly_pages_per_s"`
 	Ratio         float64 `json:"ratio"`
 	CollyRelaxed  float64 `json:"colly_gogc300_pages_per_s"`
-	FrontierURLs  int     `json:"frontier_urls"`
-	FrontierOps   float64 `json:"frontier_ops_per_s"`
-	Transitions   float64 `json:"transitions_per_page"`
-	CPUs          int     `json:"cpus"`
+	// With politeness on (with a delay of 1 ns) and every page stored by both, at the
+	// same GOGC.
+	EqualPagesPerS float64 `json:"equal_pages_per_s"`
+	EqualColly     float64 `json:"equal_colly_pages_per_s"`
+	RatioEqual     float64 `json:"ratio_equal"`
+	FrontierURLs   int     `json:"frontier_urls"`
+	FrontierOps    float64 `json:"frontier_ops_per_s"`
+	Transitions    float64 `json:"transitions_per_page"`
+	CPUs           int     `json:"cpus"`
 }
 
 // TestBench compares the crawler, without politeness delays and storing everything,
@@ -65,6 +71,10 @@ func TestBench(t *testing.T) {
 	out := figures{CPUs: runtime.NumCPU()}
 	if *benchPages > 0 {
 		s.throughput(&out, benchSites*(each+1))
+		// Each site has an IP address of its own, because requests to one are 1 ms apart.
+		polite := newStage(t, crawltest.Options{Sites: benchSites, IPs: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, time.Nanosecond, 4)
+		polite.AtOnce = 1
+		polite.throughputAtEqualSettings(&out)
 	} else {
 		s.seed(crawl.Home)
 	}
@@ -101,6 +111,23 @@ func (s *stage) throughput(out *figures, pages int) {
 		before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed, out.Transitions)
 }
 
+// throughputAtEqualSettings compares production settings, apart from the delay between
+// requests, with Colly that stores pages, too.
+func (s *stage) throughputAtEqualSettings(out *figures) {
+	s.Helper()
+	var homes []string
+	for _, site := range s.world.Sites() {
+		homes = append(homes, site.Home())
+	}
+	before := s.colly(homes, out.Pages, "300", "-s3", s.S3)
+	out.EqualPagesPerS = s.crawlAll(out.Pages)
+	s.killWorker(0)
+	after := s.colly(homes, out.Pages, "300", "-s3", s.S3)
+	out.EqualColly = (before + after) / 2
+	out.RatioEqual = out.EqualPagesPerS / out.EqualColly
+	s.Logf("at equal settings, everything stored: Colly %.0f and %.0f pages a second, ours %.0f: ratio %.2f", before, after, out.EqualPagesPerS, out.RatioEqual)
+}
+
 // crawlAll crawls all sites, from the first request until the last page is recorded.
 func (s *stage) crawlAll(pages int) float64 {
 	s.Helper()
@@ -131,13 +158,14 @@ func (s *stage) crawlAll(pages int) float64 {
 }
 
 // colly runs bare Colly over all sites. gogc is its GOGC; Go's default is 100.
-func (s *stage) colly(homes []string, pages int, gogc string) float64 {
+func (s *stage) colly(homes []string, pages int, gogc string, options ...string) float64 {
 	s.Helper()
 	program, err := filepath.Abs("../../bin/bench-colly")
 	s.must(err)
 	u, err := url.Parse(homes[0])
 	s.must(err)
-	cmd := exec.Command(program, append([]string{"-server", net.JoinHostPort("127.0.0.1", u.Port()), "-parallel", strconv.Itoa(benchSites), "-follow", benchFollow}, homes...)...)
+	args := slices.Concat([]string{"-server", net.JoinHostPort("127.0.0.1", u.Port()), "-parallel", strconv.Itoa(benchSites), "-follow", benchFollow}, options, homes)
+	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "GOGC="+gogc)
 	cmd.Stderr = os.Stderr
 	raw, err := cmd.Output()

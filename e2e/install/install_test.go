@@ -50,12 +50,13 @@ func files(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// The archive works in a root file system without anything but the C library and a
-// shell, which PostgreSQL needs: no Go, no Node, no PostgreSQL, no Redis, no network.
+// The archive works in a root file system without anything but the C and C++ libraries and
+// a shell, which PostgreSQL needs: no Go, no Node, no PostgreSQL, no Redis.
 func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
 	need(t)
-	root := bareRoot(t)
+	root := e2etest.OpenDir(t)
 	unpack(t, files(t, "*_linux_"+runtime.GOARCH+".tar.gz"), filepath.Join(root, "opt"))
+	bareRoot(t, root)
 	found, err := filepath.Glob(filepath.Join(root, "opt", "dateline_*", "dateline"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("programs in the archive: %v, %v", found, err)
@@ -116,13 +117,14 @@ func start(t *testing.T, root, program string) *e2etest.Child {
 	for _, name := range []string{"TEMPORAL", "TEMPORAL_UI", "POSTGRES", "REDIS", "S3"} {
 		env = append(env, "DATELINE_"+name+"_PORT="+e2etest.FreePort(t))
 	}
-	return e2etest.Run(t, "/", env, "/usr/sbin/chroot", root, program, "up")
+	// Without the environment of the test, which may name files that the root does not have.
+	args := append(append([]string{"-i"}, env...), "/usr/sbin/chroot", root, program, "up")
+	return e2etest.Run(t, "/", nil, "/usr/bin/env", args...)
 }
 
-// bareRoot makes a root file system with the C library and a shell.
-func bareRoot(t *testing.T) string {
+// bareRoot adds the C and C++ libraries and a shell to a folder with the archive.
+func bareRoot(t *testing.T, root string) {
 	t.Helper()
-	root := e2etest.OpenDir(t)
 	for _, dir := range []string{"dev", "etc", "bin", "opt", "tmp", "var/lib"} {
 		e2etest.Must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
@@ -133,26 +135,32 @@ func bareRoot(t *testing.T) string {
 		e2etest.Must(t, unix.Mknod(filepath.Join(root, "dev", name), unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))))
 		e2etest.Must(t, os.Chmod(filepath.Join(root, "dev", name), 0o666))
 	}
+	postgres, err := filepath.Glob(filepath.Join(root, "opt", "*", "postgres", "bin", "*"))
+	e2etest.Must(t, err)
 	libraries := map[string]bool{}
-	for _, program := range []string{"/bin/sh", "/usr/bin/ldd", "/bin/ls"} {
-		out, _ := exec.CommandContext(t.Context(), "ldd", program).Output() // a script has none
-		for _, found := range regexp.MustCompile(`(/\S+)`).FindAllString(string(out), -1) {
-			libraries[found] = true
+	for _, program := range append(postgres, "/bin/sh") {
+		out, err := exec.CommandContext(t.Context(), "ldd", program).Output()
+		e2etest.Must(t, err)
+		for _, found := range regexp.MustCompile(`(?m)\s(/\S+) \(`).FindAllStringSubmatch(string(out), -1) {
+			libraries[found[1]] = libraries[found[1]] || !strings.HasPrefix(found[1], root)
 		}
 	}
-	// What PostgreSQL needs of the C library besides.
-	for path := range libraries {
-		for _, name := range []string{"libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2"} {
-			if also := filepath.Join(filepath.Dir(path), name); exists(also) {
-				libraries[also] = true
-			}
+	for path, wanted := range libraries {
+		if wanted {
+			copyFile(t, path, filepath.Join(root, path))
 		}
-	}
-	for path := range libraries {
-		copyFile(t, path, filepath.Join(root, path))
 	}
 	copyFile(t, "/bin/sh", filepath.Join(root, "bin/sh"))
-	return root
+	mountProc(t, root)
+}
+
+// mountProc mounts /proc, which every machine has: programs find themselves by it.
+func mountProc(t *testing.T, root string) {
+	t.Helper()
+	at := filepath.Join(root, "proc")
+	e2etest.Must(t, os.MkdirAll(at, 0o755))
+	e2etest.Must(t, unix.Mount("proc", at, "proc", 0, ""))
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
 }
 
 func exists(path string) bool {
@@ -207,6 +215,7 @@ func TestDeb_InstallsStartsUpgradesAndKeepsData(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "cp", "-a", *debian, root).CombinedOutput(); err != nil {
 		t.Fatalf("copying %s: %v: %s", *debian, err, out)
 	}
+	mountProc(t, root)
 	deb := files(t, "*_linux_"+runtime.GOARCH+".deb")
 	copyFile(t, deb, filepath.Join(root, "tmp/dateline.deb"))
 	in := func(args ...string) string {

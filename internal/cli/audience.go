@@ -11,6 +11,7 @@ import (
 	"dateline/internal/audience/dimensions"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/newsroom"
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
@@ -129,5 +130,6 @@ func (p *parts) viewsActivities() *activities.Views {
 		return nil
 	}
 	return &activities.Views{Flusher: meteredFlusher{&flush.Flusher{Counter: p.counter, Store: p.store, SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
+		Articles:  &newsroom.Indexer{Store: p.store, SocialSources: dimensions.NewReferrers().Names(dimensions.Social)},
 		Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention}}, p.telemetry.Views}}
 }

@@ -166,7 +166,7 @@ func (r *running) run(ctx context.Context) error {
 	}
 	r.log = parts.log
 	r.announce(box, token, link)
-	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(handler), func(ctx context.Context) error {
+	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(parts.agents(handler)), func(ctx context.Context) error {
 		if !r.demo {
 			return nil
 		}

@@ -91,7 +91,7 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 			continue
 		}
 		if rule == replyNobody && len(o.WhoCanReply) > 1 {
-			c.Conflict(field, "Nobody can reply, and somebody can. Choose one.")
+			c.Conflict(field, "Replies are restricted to nobody and also allowed for some. Choose one.")
 		}
 		c.OneOf(field, rule, replyNobody, "mentioned", "followers", "following")
 		if rule == "" {

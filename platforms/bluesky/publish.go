@@ -120,7 +120,7 @@ func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submis
 	case err != nil:
 		return network.Finding{}, err
 	case window.Known[found.URI] || window.SinceID == found.URI:
-		return network.Finding{Evidence: "The record " + h.Key + " belongs to another post of ours."}, nil
+		return network.Finding{Evidence: "The record " + h.Key + " belongs to another post of Dateline."}, nil
 	case there.Text != submission.Text || parentOf(there.Reply) != parentOf(h.Reply):
 		return network.Finding{Evidence: "The record " + h.Key + " has a different text or reply target."}, nil
 	}

@@ -88,7 +88,7 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	}
 	switch {
 	case o.inForum:
-		c.Conflict("forum", "A post in a Discord forum takes no thread. Remove the following segments or the forum.")
+		c.Conflict("forum", "A post in a Discord forum cannot have a thread. Remove the following segments or the forum.")
 	case o.Forum != nil && content.Reply:
 		c.Conflict("forum", "A reply cannot be a new post in a Discord forum. Remove the forum.")
 	case o.Forum != nil:

@@ -63,7 +63,7 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	if o.Poll != nil {
 		c.Poll(o.Poll.Question, o.Poll.Choices, 0, limits.Poll)
 		if pollDuration(o.Poll.DurationDays) == "" {
-			c.Add("poll.duration_days", "duration", "The poll would be open for %d days; LinkedIn takes 1, 3, 7 or 14.", o.Poll.DurationDays)
+			c.Add("poll.duration_days", "duration", "The poll would be open for %d days; LinkedIn allows 1, 3, 7 or 14.", o.Poll.DurationDays)
 		}
 		if len(content.Media) > 0 {
 			c.Conflict("poll", "LinkedIn accepts no attachments with a poll. Remove the poll or the attachments.")

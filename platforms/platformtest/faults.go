@@ -47,7 +47,7 @@ func testFaults(t *testing.T, s Subject) {
 			clearFaults(t, s)
 			posts := published(s, sub)
 			if acted := len(posts) == 1; acted != row.acted || len(posts) > 1 {
-				t.Fatalf("the fake holds %d posts", len(posts))
+				t.Fatalf("the fake has %d posts", len(posts))
 			}
 			if row.class != network.Ambiguous || s.Unverifiable {
 				return

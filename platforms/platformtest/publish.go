@@ -50,7 +50,7 @@ func testPublish(t *testing.T, s Subject) {
 		t.Error("receipt without remote id")
 	}
 	if u, err := url.Parse(receipt.URL); err != nil || u.Host == "" {
-		t.Errorf("permalink %q is no address", receipt.URL)
+		t.Errorf("permalink %q is not a URL", receipt.URL)
 	}
 	if !receipt.CreatedAt.IsZero() && (receipt.CreatedAt.Before(before) || receipt.CreatedAt.After(time.Now().Add(5*time.Minute))) {
 		t.Errorf("created at %v, which is not now", receipt.CreatedAt)

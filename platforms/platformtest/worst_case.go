@@ -55,7 +55,7 @@ func testWorstCase(t *testing.T, s Subject) {
 		publish(t, s, sub)
 		sub.Text = "UPDATE: " + sub.Text + " [shortened by the server]"
 		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found && len(sub.MediaIDs) == 0 || !finding.Found && finding.Conclusive {
-			t.Errorf("got %+v, want nothing concluded", finding)
+			t.Errorf("got %+v, want an inconclusive result", finding)
 		}
 	})
 	t.Run("TwinsByTime", func(t *testing.T) {
@@ -80,7 +80,7 @@ func testWorstCase(t *testing.T, s Subject) {
 			}
 		}
 		if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Unassignable: true}); got.Found || got.Conclusive {
-			t.Errorf("two posts that differ in what is not listed: got %+v, want nothing concluded", got)
+			t.Errorf("two posts that differ in what is not listed: got %+v, want an inconclusive result", got)
 		}
 	})
 }

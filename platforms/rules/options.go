@@ -107,7 +107,7 @@ func (o *Options) Poll(question string, choices []string, minutes int, limits ne
 		o.MaxRunes("poll.question", question, limits.MaxQuestion)
 	}
 	if len(choices) < limits.MinChoices || len(choices) > limits.MaxChoices {
-		o.Add("poll.choices", "choice_count", "The poll has %d choices; %s takes %d to %d.", len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
+		o.Add("poll.choices", "choice_count", "The poll has %d choices; %s allows %d to %d.", len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
 	}
 	seen := map[string]bool{}
 	for i, choice := range choices {
@@ -123,6 +123,6 @@ func (o *Options) Poll(question string, choices []string, minutes int, limits ne
 		o.MaxRunes(field, choice, limits.MaxChoiceCharacters)
 	}
 	if limits.MaxMinutes > 0 && (minutes < limits.MinMinutes || minutes > limits.MaxMinutes) {
-		o.Add("poll.duration_minutes", "duration", "The poll would be open for %d minutes; %s takes %d to %d.", minutes, o.Name, limits.MinMinutes, limits.MaxMinutes)
+		o.Add("poll.duration_minutes", "duration", "The poll would be open for %d minutes; %s allows %d to %d.", minutes, o.Name, limits.MinMinutes, limits.MaxMinutes)
 	}
 }

@@ -23,7 +23,7 @@ type chat struct {
 // Fields are a bot's token and the chat that it posts to.
 func (t *Telegram) Fields() []network.FormField {
 	return []network.FormField{
-		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather gives it to you when you make a bot with /newbot."},
+		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather provides it when you create a bot with /newbot."},
 		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the id of a private one, such as -1001234567890. The bot must be an administrator with the right to post messages."},
 	}
 }

@@ -32,7 +32,7 @@ interface Account {
 }
 const accounts = async () => (await api<{ accounts: Account[] }>('GET', '/accounts')).accounts
 
-/** What the browser's console calls an error while somebody arrives. */
+/** The errors in the browser's console while a page loads. */
 function errorsOf(page: Page): string[] {
   const errors: string[] = []
   page.on('console', (m) => m.type() === 'error' && errors.push(`${m.text()} ${m.location().url}`))
@@ -40,7 +40,7 @@ function errorsOf(page: Page): string[] {
   return errors
 }
 
-test('who is not logged in reaches the login page without an error in the console', async () => {
+test('a visitor without a session reaches the login page without an error in the console', async () => {
   for (const path of ['/', '/login', '/app/', '/app/accounts', '/login/once/nothing']) {
     dashboard = await Dashboard.open(browser, d)
     const errors = errorsOf(dashboard.page)
@@ -65,7 +65,7 @@ test.each(looks)('pages outside the dashboard have its design and the language o
       await visitor.accessible(`${name} ${look}`)
       await shoot(visitor, `${name}-${look}`)
     }
-    // The sandbox's consent page and what it refuses.
+    // The sandbox's consent page and its error page.
     const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', { network: 'x', sandbox: true })
     await page.goto(authorize_url)
     await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).waitFor()
@@ -75,11 +75,11 @@ test.each(looks)('pages outside the dashboard have its design and the language o
     await page.getByRole('alert').waitFor()
     await visitor.accessible(`consent refused ${look}`)
     await shoot(visitor, `consent-refused-${look}`)
-    // The choice of a browser that is not logged in.
+    // The choice of accounts in a browser that is not logged in.
     await page.goto((await api<{ authorize_url: string }>('POST', '/accounts/connect', { network: 'linkedin', sandbox: true })).authorize_url)
     await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).click()
     await page.getByRole('button', { name: locale === 'en-GB' ? 'Connect' : 'Kết nối' }).click()
-    await page.getByRole('alert').waitFor() // nothing is ticked: it asks again
+    await page.getByRole('alert').waitFor() // nothing is selected: the form is shown again
     await visitor.accessible(`choice ${look}`)
     await shoot(visitor, `choice-${look}`)
     visitor.fine()
@@ -87,7 +87,7 @@ test.each(looks)('pages outside the dashboard have its design and the language o
   }
 }, 120_000)
 
-test('an account that was allowed comes back to the accounts with a notification', async () => {
+test('after consent the browser returns to the accounts with a notification', async () => {
   dashboard = await Dashboard.open(browser, d)
   await dashboard.login(await d.link())
   const { page } = dashboard
@@ -102,7 +102,7 @@ test('an account that was allowed comes back to the accounts with a notification
   dashboard.fine()
 })
 
-test('a login that may post as several accounts is asked in the dashboard, and nothing ticked is no dead end', async () => {
+test('the accounts of a login are chosen in the dashboard, and selecting none shows the form again', async () => {
   const { page } = dashboard
   await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
@@ -123,7 +123,7 @@ test('a login that may post as several accounts is asked in the dashboard, and n
   dashboard.fine()
 })
 
-test('an image added for all is not published where the version has none, unless that is asked for', async () => {
+test('an image added for all is not published where the version has none, unless requested', async () => {
   const { page } = dashboard
   const x = (await accounts()).find((a) => a.network === 'x')!
   const compose = async (words: string) => {
@@ -181,7 +181,7 @@ interface Published {
   media?: unknown[]
 }
 
-test('a filter that matches nothing does not say that nothing waits', async () => {
+test('a filter without matches does not claim that nothing is pending', async () => {
   const { page } = dashboard
   await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"no"}', count: 3 })
   const mastodon = (await accounts()).find((a) => a.network === 'mastodon')!
@@ -198,7 +198,7 @@ test('a filter that matches nothing does not say that nothing waits', async () =
   dashboard.fine()
 }, 120_000)
 
-test('what is being read now counts the last minutes, and readers are never more than views', async () => {
+test('reading now counts the last minutes, and readers never exceed views', async () => {
   const { page } = dashboard
   const { site } = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Báo' })
   const view = async (page: string, agent: number) => {
@@ -217,9 +217,9 @@ test('what is being read now counts the last minutes, and readers are never more
   dashboard.fine()
 }, 120_000)
 
-test('nothing that cannot be undone happens on one click', async () => {
+test('irreversible actions need a confirmation', async () => {
   const { page } = dashboard
-  /** Opens the question by keyboard, leaves it once, and then agrees. */
+  /** Opens the dialog by keyboard, cancels it once, and then confirms. */
   const agree = async (title: RegExp, action: string, open: () => Promise<void>, undone: () => Promise<boolean>) => {
     await open()
     const dialog = page.getByRole('dialog', { name: title })
@@ -267,7 +267,7 @@ test('nothing that cannot be undone happens on one click', async () => {
   dashboard.fine()
 }, 180_000)
 
-test('pages outside the dashboard follow what was chosen in it', async () => {
+test('pages outside the dashboard use its preferences', async () => {
   const { page } = dashboard
   await dashboard.go('/calendar')
   await page.getByRole('button', { name: 'Account menu' }).click()

@@ -9,7 +9,7 @@ const d = new Dateline()
 let browser: Browser
 let dashboard: Dashboard
 
-/** A page whose card networks show. */
+/** A page with a card. */
 const page = '<title>Trang</title><meta property="og:title" content="Lũ lụt ở miền Trung"><meta property="og:description" content="Nước sông dâng cao sau hai ngày mưa."><meta property="og:image" content="/p.png">'
 let web: Server
 let news = ''
@@ -90,7 +90,7 @@ test('a group gets weekly slots, and posts fill its queue', async () => {
     ['Trận đấu tối nay', Date.parse(first?.at ?? ''), true], ['Kết quả', Date.parse(second?.at ?? ''), true],
   ])
 
-  // A free slot stands in the calendar; whoever clicks it writes for it.
+  // The calendar shows a free slot; a click composes a post for it.
   const date = new Date(Date.parse(third?.at ?? '') + 7 * 3_600_000).toISOString().slice(0, 10)
   await dashboard.go(`/calendar?view=day&date=${date}`)
   await page.locator('button:has([data-free-slot])').first().waitFor()
@@ -105,13 +105,13 @@ test('a group gets weekly slots, and posts fill its queue', async () => {
   await page.waitForURL(/\/posts\//)
   expect((await scheduled()).map((p) => p.queue_group_id !== undefined)).toEqual([true, true, true])
 
-  // Canceled, the first slot is the next one again.
+  // After the cancellation the first slot is the next free one again.
   await api('DELETE', `/posts/${queued[0]?.id}`)
   expect((await slots())[0]).toEqual({ ...first, post_id: undefined, queue_group_id: queued[0]?.queue_group_id })
   dashboard.fine()
 })
 
-test('a time is typed as people say it, or picked', async () => {
+test('a time is typed in natural language, or picked', async () => {
   const { page } = dashboard
   await dashboard.go('/compose')
   const field = page.getByLabel('Date and time')
@@ -145,7 +145,7 @@ test('a time is typed as people say it, or picked', async () => {
   await page.getByText('Sáng mai').waitFor()
   await shoot(dashboard, 'when-picker-vi')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'en'))
-  await dashboard.go('/compose') // the pages without scripts follow
+  await dashboard.go('/compose') // the pages without scripts use the same preferences
   dashboard.fine()
 })
 
@@ -156,7 +156,7 @@ test('each network shows the post in its own frame, with the card of the page', 
     await page.goto(authorize_url)
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByRole('heading').first().waitFor()
-    // Where a login may post as several, the first is taken.
+    // If a login may post as several accounts, select the first.
     const choose = page.getByRole('checkbox').first()
     await until('the answer', async () => (await choose.count()) > 0 || !page.url().includes('/oauth/') || (await page.getByText('connected').count()) > 0)
     if ((await choose.count()) > 0) {
@@ -165,7 +165,7 @@ test('each network shows the post in its own frame, with the card of the page', 
     }
     await until(`an account at ${network}`, async () => (await api<{ accounts: { network: string }[] }>('GET', '/accounts')).accounts.some((a) => a.network === network))
   }
-  // Networks make no link of an address without a domain: the card is read by the API.
+  // Networks do not link an address without a domain: the API reads the card.
   const card = await api<{ title?: string; image?: string }>('GET', `/link-card?url=${encodeURIComponent(news)}`)
   expect(card.title).toBe('Lũ lụt ở miền Trung')
   expect(card.image).toMatch(/^data:image\/jpeg;base64,/)
@@ -181,7 +181,7 @@ test('each network shows the post in its own frame, with the card of the page', 
     await dashboard.accessible(`the preview of ${network}`)
     await shoot(dashboard, `preview-${network}`)
   }
-  // By keys: the next account.
+  // By keyboard: the next account.
   await page.keyboard.press('Tab')
   await page.locator('[data-switch=x]').focus()
   await page.keyboard.press('ArrowRight')
@@ -189,14 +189,14 @@ test('each network shows the post in its own frame, with the card of the page', 
   dashboard.fine()
 }, 240_000)
 
-/** What the page's main thread has computed for, in milliseconds: other programs on the machine do not count. */
+/** The CPU time of the page's main thread in milliseconds: other load on the machine does not count. */
 const thread = async () => {
   const cdp = await dashboard.context.newCDPSession(dashboard.page)
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
   return async () => ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
 }
 
-/** What a key costs until its letter is painted: the median, and of forty keys the 38th. */
+/** The time from a key press until its letter is painted: the median, and the 38th of forty. */
 const keyToPaint = async (field: string) => {
   const { page } = dashboard
   await page.locator(field).first().focus()
@@ -233,7 +233,7 @@ test('typing stays fast with ten accounts and five files', async () => {
   dashboard.fine()
 }, 240_000)
 
-test('the agenda lists what is ahead, and several posts are moved and canceled at once', async () => {
+test('the agenda lists upcoming posts, and several are moved and canceled at once', async () => {
   const { page } = dashboard
   const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
   const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
@@ -279,7 +279,7 @@ test('an account gets a label and a color, and a version is marked as customized
   dashboard.fine()
 })
 
-test('a month of a thousand posts is switched to in no time', async () => {
+test('switching to a month of a thousand posts is fast', async () => {
   const { page } = dashboard
   const month = new Date(Date.UTC(new Date().getUTCFullYear() + 1, 5, 1))
   d.sql(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone) select gen_random_uuid(), p.workspace_id, p.user_id, 'Bài số ' || n, timestamptz '${month.toISOString()}' + interval '1 day' + n * interval '40 minutes', 'Asia/Ho_Chi_Minh' from (select workspace_id, user_id from scheduled_posts limit 1) p, generate_series(1, 1000) n`)
@@ -300,7 +300,7 @@ test('a month of a thousand posts is switched to in no time', async () => {
   times.sort((a, b) => a - b)
   console.log(`a month of 1,000 posts: ${times.map((t) => t.toFixed(0)).join(', ')} ms`)
   await shoot(dashboard, 'calendar-thousand')
-  // The aim is 300 ms on a machine that does nothing else.
+  // The goal is 300 ms on an idle machine.
   expect(times[2]).toBeLessThan(500)
   d.sql("delete from scheduled_posts where content like 'Bài số %'")
   dashboard.fine()

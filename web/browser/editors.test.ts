@@ -39,10 +39,10 @@ interface Post {
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
 const posts = async (query: string) => (await api<{ posts: Post[] }>('GET', `/posts?${query}`)).posts
 
-/** A time on the clock of the workspace, so many days ahead, as a field takes it. */
+/** A local time of the workspace, some days ahead, in the format of a field. */
 const wall = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}`
 
-test('a post is made to recur, one occurrence is left out, and the series rests and ends', async () => {
+test('a post becomes a series, which skips an occurrence, is paused and ended', async () => {
   const { page } = dashboard
   await dashboard.go('/series')
   await page.getByText('No recurring posts yet').waitFor()
@@ -59,7 +59,7 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   await page.getByRole('button', { name: 'Start series' }).click()
   await page.waitForURL(/\/series/)
   await page.locator('[data-series] [data-status=active]').waitFor()
-  // The draft has become the series; its posts are there, each its own.
+  // The draft has become the series, which has created its posts.
   const made = await posts('status=scheduled&limit=200')
   expect(made.length).toBeGreaterThan(30)
   expect(made.every((p) => p.series_id && p.content === 'Thời tiết hôm nay')).toBe(true)
@@ -74,7 +74,7 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   await second.getByRole('button', { name: 'Restore' }).click()
   await until('the post to be back', async () => (await posts('status=scheduled&limit=200')).length === made.length)
 
-  // What is no post yet stands in the calendar all the same: six weeks ahead.
+  // The calendar also shows occurrences without a post: six weeks ahead.
   await dashboard.go(`/calendar?view=day&date=${wall(45, '07:00').slice(0, 10)}`)
   const planned = page.locator('button:has([data-planned])')
   await planned.click()
@@ -113,7 +113,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.locator('[data-file="morning.png"]').waitFor()
   await dashboard.go('/compose')
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
-  // Buttons change their colours when the preview says that nothing is in the way.
+  // Buttons change their colors when the preview reports no problem.
   await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
   await page.getByRole('button', { name: 'Choose from library' }).click()
   const dialog = page.getByRole('dialog')
@@ -123,7 +123,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await shoot(dashboard, 'library')
   await dialog.getByRole('button', { name: 'Attach 1 file' }).click()
   await page.locator('[data-media]').waitFor()
-  // As Mastodon shows it: without scheme, cut, and a link.
+  // Like on Mastodon: a link without its scheme, truncated.
   const link = page.locator('[data-preview=mastodon] a[data-span=link]')
   await link.getByText('news.example.com/2026/11/22/mo…').waitFor()
   expect(await link.getAttribute('href')).toBe('https://news.example.com/2026/11/22/mot-duong-dan-rat-dai')
@@ -151,7 +151,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   dashboard.fine()
 }, 180_000)
 
-test('what an author submits waits for an editor, who finds and approves it', async () => {
+test('a post that an author submits is pending until an editor approves it', async () => {
   const { page } = dashboard
   d.sql('update workspaces set authors_need_approval = true')
   d.sql("update members set role = 'author'")
@@ -174,7 +174,7 @@ test('what an author submits waits for an editor, who finds and approves it', as
   dashboard.fine()
 })
 
-test('the week begins at now, shows two clocks, and its colours and filters can be chosen', async () => {
+test('the week starts at the current time, shows two time zones, and its colors and filters can be chosen', async () => {
   const { page } = dashboard
   const post = await api<Post>('POST', '/posts', { content: 'Morning news', scheduled_time: `${wall(1, '10:00')}:00+07:00` })
   await dashboard.go('/calendar?view=week')
@@ -194,7 +194,7 @@ test('the week begins at now, shows two clocks, and its colours and filters can 
   await page.getByRole('list', { name: 'Color legend' }).getByText('Mastodon').waitFor()
   await dashboard.accessible('calendar by network')
 
-  // By keys alone: list, day of tomorrow, back to this month.
+  // By keyboard only: list, tomorrow, back to this month.
   await page.locator('h1').click()
   await page.keyboard.press('l')
   await page.getByRole('list', { name: 'Posts' }).waitFor()
@@ -225,7 +225,7 @@ test('the week begins at now, shows two clocks, and its colours and filters can 
   dashboard.fine()
 })
 
-test('whoever is refused by a network lands on the accounts, with the reason', async () => {
+test('after a denied consent the browser returns to the accounts, with the reason', async () => {
   const { page } = dashboard
   await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
@@ -242,7 +242,7 @@ test('whoever is refused by a network lands on the accounts, with the reason', a
   dashboard.fine()
 })
 
-test('the page of the system says what runs, what waits and what is wrong, as it happens', async () => {
+test('the system page shows live what runs, what is pending and what is wrong', async () => {
   const { page } = dashboard
   const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
   await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
@@ -265,7 +265,7 @@ test('the page of the system says what runs, what waits and what is wrong, as it
   dashboard.fine()
 })
 
-test('deliveries of a webhook are seen, and dead ones are sent again', async () => {
+test('deliveries of a webhook are listed, and dead ones are redelivered', async () => {
   const { page } = dashboard
   await dashboard.go('/system?tab=webhooks')
   await page.getByLabel('Send to').fill(receiver.address)
@@ -277,7 +277,7 @@ test('deliveries of a webhook are seen, and dead ones are sent again', async () 
   expect(receiver.got[0]?.type).toBe('webhook.test')
   await hook.getByRole('button', { name: 'Details' }).first().click()
   await hook.getByText('"type": "webhook.test"').waitFor()
-  // A server that says it is gone for good (410) is believed: the endpoint is disabled, the delivery is dead.
+  // A 410 disables the endpoint, and the delivery is dead.
   receiver.answer = 410
   await hook.getByRole('button', { name: 'Send a test' }).click()
   await hook.locator('[data-outcome=dead]').first().waitFor()
@@ -297,7 +297,7 @@ test('deliveries of a webhook are seen, and dead ones are sent again', async () 
   dashboard.fine()
 })
 
-test('the audit log is searched by whom, what and when', async () => {
+test('the audit log is filtered by user, action and time', async () => {
   const { page } = dashboard
   await dashboard.go('/system?tab=audit')
   await page.locator('[data-action="webhook.created"]').waitFor()
@@ -316,7 +316,7 @@ test('the audit log is searched by whom, what and when', async () => {
   dashboard.fine()
 })
 
-test('readers of posts are counted beside those of sites, and robots are told apart', async () => {
+test('readers of posts and of sites are counted, and bots are filtered', async () => {
   const { page } = dashboard
   const site = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Tin tức', public_counts: true })
   const view = (agent: string, name = '/bai-viet') =>
@@ -351,7 +351,7 @@ test('readers of posts are counted beside those of sites, and robots are told ap
   dashboard.fine()
 })
 
-test('what is new speaks Vietnamese too', async () => {
+test('the new pages are in Vietnamese, too', async () => {
   const { page } = dashboard
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
   for (const [path, heading, said] of [

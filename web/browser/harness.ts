@@ -10,7 +10,7 @@ import { expect } from 'vitest'
 const root = new URL('../..', import.meta.url).pathname
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Below the ports that the system gives to outgoing connections: one of those could take it before the program listens. */
+/** Below the ephemeral ports: an outgoing connection could take one of those before the program listens. */
 async function freePort(): Promise<number> {
   const port = 10_000 + Math.floor(Math.random() * 22_000)
   const free = await new Promise<boolean>((done) => {
@@ -27,16 +27,16 @@ export class Dateline {
   login = ''
   token = ''
   sandbox = ''
-  /** Where pages send large files. */
+  /** The bucket's URL, to which pages upload large files. */
   bucket = ''
   private child: ChildProcess | undefined
   private readonly dir = mkdtempSync(join(tmpdir(), 'dateline-web-'))
   private env: Record<string, string> = {}
   private log = ''
 
-  /** env: settings besides those that every test has. */
+  /** env: additional settings. */
   async prepare(env: Record<string, string> = {}): Promise<void> {
-    chmodSync(this.dir, 0o755) // as root, the program changes to another user
+    chmodSync(this.dir, 0o755) // as root, the program switches to another user
     const port = async () => String(await freePort())
     this.env = {
       DATELINE_DATA_DIR: join(this.dir, 'data'),
@@ -89,7 +89,7 @@ export class Dateline {
     rmSync(this.dir, { recursive: true, force: true })
   }
 
-  /** Sends a request with an API token, and gives the answer's body. */
+  /** Sends a request with an API token and returns the response's body. */
   async send<T = Record<string, never>>(method: string, path: string, body?: unknown, token = this.token): Promise<T> {
     const answer = await fetch(this.api + path, {
       method, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -107,7 +107,7 @@ export class Dateline {
     if (!answer.ok) throw new Error(await answer.text())
   }
 
-  /** Changes the database behind the program's back: what a test cannot reach by the API in time. */
+  /** Changes the database directly: states that a test cannot reach with the API in time. */
   sql(statement: string): void {
     const data = join(this.dir, 'data')
     const port = readFileSync(join(data, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3] ?? ''
@@ -144,12 +144,12 @@ export async function startBrowser(): Promise<Browser> {
   const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
   const executablePath = process.env.CHROMIUM || paths.find(existsSync)
   if (!executablePath) throw new Error('Chromium is not installed (on Debian: apt-get install chromium)')
-  // A container lacks what the sandbox needs, and root may not have one. The tests
-  // show it only this program's pages.
+  // Containers lack what the browser's sandbox needs, and root may not have one. The tests
+  // open only this program's pages.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] })
 }
 
-/** A browser's window and what must not happen in it. */
+/** A browser's window, with checks for errors that must not happen. */
 export class Dashboard {
   readonly wrong: string[] = []
   private constructor(readonly context: BrowserContext, readonly page: Page, private readonly home: string) {}
@@ -186,24 +186,24 @@ export class Dashboard {
     await this.page.locator('h1').first().waitFor()
   }
 
-  /** Waits until the stream of events stands. */
+  /** Waits until the event stream is connected. */
   async live(): Promise<void> {
     await this.page.locator('[data-live=live]').waitFor()
   }
 
-  /** Nothing that breaks the policy, no request elsewhere, no error so far. */
+  /** Checks that there was no violation of the policy, no request to another host, and no error so far. */
   fine(): void {
     expect(this.wrong).toEqual([])
   }
 
-  /** What axe-core finds serious on what is shown, and how much wider than the window it is. */
+  /** The serious findings of axe-core on the page, and its width beyond the window. */
   async barriers(): Promise<string[]> {
     await this.page.evaluate(axe)
     return this.page.evaluate(async () => {
       const run = (globalThis as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; target: string[]; failureSummary: string }[] }[] }> } }).axe
       const { violations } = await run.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-      // Posts of one moment are drawn beside one another, however thin; the list has all of them at full size, which
-      // 2.5.8 takes for enough ("equivalent").
+      // Simultaneous posts are drawn side by side, however narrow; the list shows all of them at full size, which
+      // 2.5.8 allows ("equivalent").
       const inCalendar = (n: { target: string[] }) => document.querySelector(n.target[0] ?? '')?.closest('[data-calendar]')
       for (const v of violations) if (v.id === 'target-size') v.nodes = v.nodes.filter((n) => !inCalendar(n))
       const found = violations.filter((v) => v.nodes.length > 0 && (v.impact === 'serious' || v.impact === 'critical')).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`)
@@ -221,7 +221,7 @@ export class Dashboard {
   }
 }
 
-/** What a screenshot is called; they are taken when SCREENSHOTS names a folder. */
+/** The path of a screenshot; they are taken if SCREENSHOTS names a folder. */
 export async function shoot(dashboard: Dashboard, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS
   if (folder) await dashboard.page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { type Dateline, Dashboard, shoot } from './harness'
 
-/** The ways in which every page is looked at: each colour scheme, wide and narrow. */
+/** The variants in which every page is checked: each color scheme, wide and narrow. */
 export const looks: Look[] = [
   ['light', 1280, 900],
   ['dark', 1280, 900],
@@ -12,7 +12,7 @@ export const looks: Look[] = [
 
 type Look = [colorScheme: 'light' | 'dark', width: number, height: number]
 
-/** Opens pages in one of the looks, takes their pictures, and expects that axe finds nothing serious on any. */
+/** Opens pages in one of the variants, takes screenshots, and expects that axe finds nothing serious. */
 export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width, height]: Look, pages: Record<string, string>, before: Record<string, (page: Page) => Promise<void>> = {}): Promise<void> {
   const dashboard = await Dashboard.open(browser, d, { colorScheme, viewport: { width, height } })
   await dashboard.login(await d.link())
@@ -31,7 +31,7 @@ export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width,
   await dashboard.close()
 }
 
-/** Scrolls to the end of a list until thousands of rows are loaded; those in sight are drawn. */
+/** Scrolls to the end of a list until thousands of rows are loaded; only visible ones are rendered. */
 export async function scrollsFar(page: Page, row: string): Promise<void> {
   await page.locator(row).first().waitFor()
   const drawn = await page.evaluate(async (row) => {

@@ -36,7 +36,7 @@ interface Article {
 
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
 
-/** The article of a title. */
+/** The article with a title. */
 async function articleOf(title: string): Promise<Article> {
   let found: Article | undefined
   await until(`the article “${title}”`, async () => {
@@ -48,7 +48,7 @@ async function articleOf(title: string): Promise<Article> {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-test('without articles the page says how to get some', async () => {
+test('without articles the page explains how to get some', async () => {
   const { page } = dashboard
   await page.getByRole('link', { name: 'News' }).click()
   await page.getByText('No articles yet').waitFor()
@@ -63,7 +63,7 @@ test('without articles the page says how to get some', async () => {
   dashboard.fine()
 })
 
-test('a seed is added, and its articles come in while somebody watches', async () => {
+test('a seed is added, and its articles appear live', async () => {
   const { page } = dashboard
   await dashboard.go('/news/seeds')
   await page.getByRole('button', { name: 'Add seeds' }).click()
@@ -72,7 +72,7 @@ test('a seed is added, and its articles come in while somebody watches', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Add seeds' }).click()
   await page.locator(`[data-seed^="${paper.address}"]`).waitFor()
   await page.getByRole('navigation', { name: 'News' }).getByRole('link', { name: 'Articles' }).click()
-  // Nothing is loaded again from here on: they appear by themselves.
+  // The page is not reloaded from now on: articles appear live.
   for (const { title } of paper.stories) await page.locator('[data-article]', { hasText: title }).waitFor({ timeout: 120_000 })
   expect(paper.asked()).toContain('/')
   await dashboard.go('/news/domains')
@@ -82,7 +82,7 @@ test('a seed is added, and its articles come in while somebody watches', async (
   await page.locator('[data-queue=stored]').waitFor()
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(paper.stories.length)
   await page.locator('[data-article]', { hasText: 'Giá vàng lập kỷ lục mới' }).waitFor()
-  // How it goes, in numbers: what was answered, and what it brought.
+  // The figures of the crawl: responses and articles.
   const figures = page.getByRole('region', { name: 'Statistics' })
   await figures.locator('[data-answer="200"]').waitFor()
   const articles = figures.locator('div', { has: page.locator('dt', { hasText: /^Articles$/ }) }).last().locator('dd')
@@ -90,7 +90,7 @@ test('a seed is added, and its articles come in while somebody watches', async (
   dashboard.fine()
 }, 240_000)
 
-test('a crawl is watched as it goes, and brings what is new', async () => {
+test('a crawl is shown live, and new articles appear', async () => {
   const { page } = dashboard
   await dashboard.go(`/news/domains/${domain}`)
   await page.locator('[data-run]').waitFor()
@@ -110,7 +110,7 @@ test('a crawl is watched as it goes, and brings what is new', async () => {
   dashboard.fine()
 }, 180_000)
 
-test('words without diacritics find the article, with what was found marked', async () => {
+test('words without diacritics find the article, with matches highlighted', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.locator('[data-article]').first().waitFor()
@@ -126,7 +126,7 @@ test('words without diacritics find the article, with what was found marked', as
   dashboard.fine()
 })
 
-test('what is found is narrowed by facets, whose other values stay to be chosen', async () => {
+test('results are filtered by facets, whose other values can still be chosen', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   const sections = page.locator('[data-facet=section]')
@@ -164,7 +164,7 @@ test('a search is saved, alerts about a new article, is read as a feed, changed,
     'Các tiệm vàng cho biết lượng khách đã thưa hơn hẳn so với đầu tuần, phần lớn chỉ đến hỏi giá rồi ra về.',
     'Giới phân tích cho rằng thị trường cần thêm thời gian để tìm điểm cân bằng mới trong những ngày cuối năm.')
   await api('POST', `/domains/${domain}/run`)
-  // The page is not loaded again: an event makes it read what it shows.
+  // The page is not reloaded: an event makes it refetch its data.
   await kept.locator('[data-told="1"]').waitFor({ timeout: 120_000 })
   await kept.getByRole('button', { name: 'Alerts' }).click()
   await kept.locator('[data-match]', { hasText: 'Giá vàng quay đầu giảm nhẹ' }).waitFor()
@@ -217,7 +217,7 @@ test('an article shows its text, its versions and who else reported it', async (
   dashboard.fine()
 })
 
-test('whatever a site says is shown as text', async () => {
+test('content of sites is shown as plain text', async () => {
   const { page } = dashboard
   const { id } = await articleOf('Thư viện mới mở cửa đón bạn đọc')
   const title = '<img src=x onerror=globalThis.broken=1> Thư viện'
@@ -251,7 +251,7 @@ interface Post {
   content: string
 }
 
-test('a post is made of an article, through to its time', async () => {
+test('a post is created from an article and scheduled', async () => {
   const { page } = dashboard
   const article = await articleOf('Giá vàng lập kỷ lục mới')
   await dashboard.go(`/news/articles/${article.id}`)
@@ -276,7 +276,7 @@ test('a post is made of an article, through to its time', async () => {
   dashboard.fine()
 })
 
-test('an image that cannot be had does not keep the post from being made', async () => {
+test('an unavailable image does not prevent creating the post', async () => {
   const { page } = dashboard
   const { id } = await articleOf('Đội tuyển thắng trận mở màn')
   d.sql(`update articles set image_url = '${paper.address}gone.png' where id = '${id}'`)
@@ -310,7 +310,7 @@ test('selectors are tried on a page, saved, rolled back and relearned', async ()
   await field('title').locator('[data-value]', { hasText: 'Giá vàng lập kỷ lục mới' }).waitFor()
   await page.getByLabel(/^Reason/).fill('names the author')
   await page.getByRole('button', { name: 'Save as new version' }).click()
-  // The site's pages may have been learned meanwhile, as a version of their own.
+  // The site's selectors may have been learned meanwhile, as another version.
   const inUse = async (version: number) => page.locator(`[data-in-use="${version}"]`).waitFor()
   const newest = async () => Number(await page.locator('[data-selectors]').first().getAttribute('data-selectors'))
   await page.locator('[data-selectors]', { hasText: 'names the author' }).locator('[data-state=active]').waitFor()
@@ -332,7 +332,7 @@ test('selectors are tried on a page, saved, rolled back and relearned', async ()
   dashboard.fine()
 }, 180_000)
 
-test('who may only look is not offered more', async () => {
+test('a viewer is offered no actions', async () => {
   const { page } = dashboard
   const { id } = await articleOf('Giá vàng lập kỷ lục mới')
   d.sql("update members set role = 'viewer'")
@@ -354,7 +354,7 @@ test('who may only look is not offered more', async () => {
   dashboard.fine()
 })
 
-test('the pages about news speak Vietnamese', async () => {
+test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))

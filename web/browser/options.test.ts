@@ -29,7 +29,7 @@ interface Post {
 
 const drafts = async () => (await d.send<{ posts: Post[] }>('GET', '/api/v1/posts?status=draft')).posts
 
-test('options of a network are chosen, checked where they stand, and stored', async () => {
+test('options of a network are chosen, validated at their fields, and stored', async () => {
   const { page } = dashboard
   await page.getByRole('link', { name: 'New post' }).first().click()
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Bão số 9: cấp báo động')
@@ -38,7 +38,7 @@ test('options of a network are chosen, checked where they stand, and stored', as
   await panel.getByRole('combobox', { name: 'Who can see this' }).click()
   await page.getByRole('option', { name: 'Unlisted' }).click()
   await panel.getByRole('switch', { name: 'Poll' }).click()
-  // The choices are empty so far: the network would refuse them, and each says so.
+  // The choices are empty so far: the network would refuse them, so each field has an error.
   await panel.getByText('Choice 1 of the poll is empty. Fill it in or remove it.').waitFor()
   await dashboard.accessible('options with problems')
   await panel.getByRole('textbox', { name: 'Choice 1' }).fill('Có')
@@ -51,7 +51,7 @@ test('options of a network are chosen, checked where they stand, and stored', as
   const [draft] = await drafts()
   expect(draft?.options).toEqual({ mastodon: { visibility: 'unlisted', poll: { choices: ['Có', 'Không'], duration_minutes: 1440 } } })
 
-  // They are there again when the draft is opened.
+  // They are restored when the draft is opened.
   await dashboard.go(`/compose?id=${draft?.id}`)
   await page.getByRole('button', { name: /Mastodon options/ }).click()
   expect(await panel.getByRole('textbox', { name: 'Choice 2' }).inputValue()).toBe('Không')

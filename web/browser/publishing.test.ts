@@ -23,10 +23,10 @@ afterEach(async ({ task }) => {
   if (task.result?.state === 'fail' && dashboard) await shoot(dashboard, `failed ${task.name.slice(0, 40)}`)
 })
 
-/** A time so many seconds ahead, on the clock of the workspace, as the field for it takes it. */
+/** A local time of the workspace, some seconds ahead, in the format of its field. */
 const ahead = (seconds: number) => new Date(Date.now() + seconds * 1000 + 7 * 3_600_000).toISOString().slice(0, 16)
 
-test('a newcomer connects a sandbox account', async () => {
+test('a new user connects a sandbox account', async () => {
   const { page } = dashboard
   await page.getByRole('link', { name: 'Accounts' }).click()
   await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor()
@@ -72,13 +72,13 @@ test('and composes a post with an image, which is saved as it is typed, previewe
   dashboard.fine()
 })
 
-test('and schedules it, and watches it go out live', async () => {
+test('and schedules it, and sees live that it is published', async () => {
   const { page } = dashboard
   await page.getByLabel('Date and time').fill(ahead(75))
   await page.getByRole('button', { name: 'Schedule', exact: true }).click()
   await page.waitForURL(/\/posts\//)
   await page.locator('[data-status=scheduled]').first().waitFor()
-  // Nothing is pressed from here on: the page follows by itself.
+  // No input from now on: the page updates live.
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 110_000 })
   await page.locator('[data-event=posted]').first().waitFor()
   await page.getByText(/ms late/).first().waitFor()
@@ -100,10 +100,10 @@ interface Post {
 
 const api = <T = Post>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
 
-/** An instant at a time of day in the workspace's zone, so many days ahead. */
+/** An instant at a time of day in the workspace's zone, some days ahead. */
 const day = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
 
-test('a post is dragged to another day, and one that is too late says so and stays', async () => {
+test('a post is dragged to another day, and one that is too late shows the reason and stays', async () => {
   const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'Drag me to another day', scheduled_time: day(2, '10:00') })
   // The calendar that opens on the second day shows both as days of one week.
@@ -111,7 +111,7 @@ test('a post is dragged to another day, and one that is too late says so and sta
   const card = page.locator(`[data-post="${post.id}"]`)
   await card.waitFor()
   const target = day(1, '10:00').slice(0, 10)
-  // While it is in the hand another one comes, to stand before it.
+  // During the drag another post is added before it.
   await page.locator(`[data-day="${target}"]`).scrollIntoViewIfNeeded() // beside it, in the same week or the one above
   await card.hover()
   const from = (await card.boundingBox())!
@@ -129,7 +129,7 @@ test('a post is dragged to another day, and one that is too late says so and sta
   expect(new Date(moved.scheduled_time).toISOString()).toBe(new Date(day(1, '10:00')).toISOString())
   await page.getByText('Post rescheduled.').first().waitFor()
 
-  // Somebody else publishes it while it is on the screen of an editor who hears nothing.
+  // Another user publishes it while this editor's page is not connected.
   await page.route('**/api/v1/events', (route) => route.abort())
   await page.route('**/api/v1/posts?*', (route) => route.abort())
   await api('POST', `/posts/${post.id}/publish-now`)
@@ -141,7 +141,7 @@ test('a post is dragged to another day, and one that is too late says so and sta
   dashboard.fine()
 })
 
-/** Drags as a hand does: HTML's drag and drop, which the calendar listens to. */
+/** Drags with HTML's drag-and-drop events, which the calendar handles. */
 async function drag(card: Locator, date: string): Promise<void> {
   const to = dashboard.page.locator(`[data-day="${date}"]`)
   await card.dragTo(to)
@@ -161,7 +161,7 @@ test('without a mouse a post is moved through its dialog', async () => {
   dashboard.fine()
 })
 
-test('a dead letter appears live, is looked at and sent again', async () => {
+test('a dead letter appears live, is opened and retried', async () => {
   const { page } = dashboard
   const soon = new Date(Date.now() + 120_000).toISOString()
   await until('the posts of the demo to be out', async () => (await api<{ posts: Post[] }>('GET', `/posts?status=scheduled,publishing&to=${soon}`)).posts.length === 0)
@@ -184,7 +184,7 @@ test('a dead letter appears live, is looked at and sent again', async () => {
   dashboard.fine()
 })
 
-test('what is shown stays live through a restart of the program', async () => {
+test('pages stay live through a restart of the program', async () => {
   const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'I outlive a restart', scheduled_time: day(3, '10:00') })
   await dashboard.go(`/posts/${post.id}`)
@@ -200,7 +200,7 @@ test('what is shown stays live through a restart of the program', async () => {
   dashboard.fine()
 }, 180_000)
 
-test('the interface speaks Vietnamese when asked, and remembers it', async () => {
+test('the language can be switched to Vietnamese, and is remembered', async () => {
   const { page } = dashboard
   await dashboard.go('/calendar')
   await page.getByRole('button', { name: 'Account menu' }).click()
@@ -218,7 +218,7 @@ test('the interface speaks Vietnamese when asked, and remembers it', async () =>
   dashboard.fine()
 })
 
-test('a viewer is not offered what a viewer may not do', async () => {
+test('a viewer is not offered actions that are not allowed', async () => {
   const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'For looking only', scheduled_time: day(3, '11:00') })
   d.sql("update members set role = 'viewer'")
@@ -244,7 +244,7 @@ test('a viewer is not offered what a viewer may not do', async () => {
   dashboard.fine()
 })
 
-test('a site is added, and a view of it arrives live', async () => {
+test('a site is added, and a view of it appears live', async () => {
   const { page } = dashboard
   await dashboard.go('/readers')
   await page.getByRole('button', { name: 'Add a site' }).click()
@@ -270,7 +270,7 @@ test('a site is added, and a view of it arrives live', async () => {
   dashboard.fine()
 })
 
-/** A view as a browser sends it; each agent is a reader of its own. */
+/** A view like a browser's; each user agent is another reader. */
 async function view(site: string | undefined, name: string, agent: string): Promise<void> {
   const answer = await fetch(`${d.api}/v1/view`, {
     method: 'POST', body: JSON.stringify({ site, page: name }),
@@ -279,7 +279,7 @@ async function view(site: string | undefined, name: string, agent: string): Prom
   expect(answer.status).toBe(202)
 }
 
-test('the owner makes a token, which is shown once and works, and the audit log records it', async () => {
+test('the owner creates a token, which is shown once and works, and the audit log records it', async () => {
   const { page } = dashboard
   await dashboard.go('/system')
   await page.locator('[data-check=database][data-healthy=true]').waitFor()

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo', time_zone: 'UTC' })
   site = made.site.id
   await until('the key to be known', async () => (await view(made.site.write_key)) === 202)
-  // The days before today, as if they had been counted.
+  // The days before today, inserted directly.
   d.sql(`
     insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due)
       select '${site}', current_date - n, 1000 + 10 * n, 0, 0, 400, 100, 250, 300, false, false from generate_series(1, 120) n;
@@ -90,7 +90,7 @@ test('a report is selected by range and comparison, and filtered by a click on a
   await dashboard.accessible('a filtered report')
   await shoot(dashboard, 'report-filtered')
 
-  // The address has all of it; the filter is removed by keyboard.
+  // The URL contains all of it; the filter is removed by keyboard.
   await page.reload()
   const chip = page.getByRole('button', { name: 'Remove filter Channel: Search' })
   await chip.focus()
@@ -137,7 +137,7 @@ test.each(looks)('the report is accessible in %s at %i px', async (...look) => {
   })
 }, 240_000)
 
-test('the report speaks Vietnamese', async () => {
+test('the report is in Vietnamese', async () => {
   const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', viewport: { width: 360, height: 740 } })
   const { page } = visitor
   await page.goto(await d.link())

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 
-/** A server that webhooks are sent to. It answers as it is told to. */
+/** A webhook receiver with configurable responses. */
 export class Receiver {
   address = ''
   answer = 204

@@ -15,7 +15,7 @@ export function App() {
         defaultOptions: {
           queries: {
             staleTime: 15_000,
-            // An answer that says no will say so again.
+            // A refusal does not change with a retry.
             retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 3,
           },
           mutations: { networkMode: 'always' },

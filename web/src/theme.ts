@@ -12,7 +12,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
 })
 
-/** Mantine's own faint and tinted texts have less contrast than WCAG 2.2 AA asks for (1.4.3). */
+/** Mantine's dimmed and tinted texts have less contrast than WCAG 2.2 AA requires (1.4.3). */
 export const variables: CSSVariablesResolver = () => {
   const light: Record<string, string> = {
     '--mantine-color-dimmed': '#545b64',

@@ -267,7 +267,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	}
 	for _, v := range c.boundedValues() {
 		switch {
-		case isVisitLetter(v.letter): // of the site only
+		case isVisitLetter(v.letter), v.letter == eventLetter: // of the site only
 		case v.letter == filtered:
 			reasons = append(reasons, v.value, v.count)
 		case v.letter == deviceLetter: // stored as one letter

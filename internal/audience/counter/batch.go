@@ -31,6 +31,7 @@ type Delta struct {
 	Visits       []DimensionDelta // of the visits that started on the page, for the site
 	Filtered     []FilteredDelta
 	Engagement   []EngagementDelta
+	Events       []EventDelta
 	// Uniques are absolute numbers, not increments. Postgres stores the maximum.
 	Uniques []DayUniques
 	AllTime int64 // unique visitors of all time, see Uniques.AllTime
@@ -243,6 +244,10 @@ func (c *pageSummary) delta() (Delta, error) {
 	for _, v := range c.values {
 		if v.letter == filtered {
 			d.Filtered = append(d.Filtered, FilteredDelta{v.day, v.value, v.count})
+			continue
+		}
+		if v.letter == eventLetter {
+			d.Events = append(d.Events, eventDelta(v))
 			continue
 		}
 		if isVisitLetter(v.letter) {

@@ -54,6 +54,7 @@ type countRequest struct {
 	hit       Hit
 	filtered  *FilteredHit // instead of hit
 	heartbeat *Heartbeat   // instead of hit
+	event     *Event       // instead of hit
 	result    chan countResult
 }
 
@@ -227,6 +228,8 @@ func (b *Batcher) sendBatch(batch []*countRequest) {
 			continue
 		case w.filtered != nil:
 			calls.addFiltered(w.filtered)
+		case w.event != nil:
+			calls.addEvent(w.event)
 		case w.heartbeat != nil:
 			calls.addHeartbeat(w.heartbeat)
 		default:

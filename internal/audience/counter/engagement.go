@@ -47,6 +47,27 @@ func (e *EngagementDelta) Add(more *EngagementDelta) {
 	}
 }
 
+// Plus returns the sum of two increments, of which either may be nil.
+func (e *EngagementDelta) Plus(more *EngagementDelta) *EngagementDelta {
+	if e == nil || more == nil {
+		if e == nil {
+			return more
+		}
+		return e
+	}
+	sum := *e
+	sum.Add(more)
+	return &sum
+}
+
+// CompletionRate returns the share of views that were scrolled to the end.
+func (e *EngagementDelta) CompletionRate() float64 {
+	if e.Engaged[0] <= 0 {
+		return 0
+	}
+	return float64(e.Scrolled[ScrollSteps-1]) / float64(e.Engaged[0])
+}
+
 // Median returns the median engaged time, interpolated within its bucket; 0
 // without views.
 func (e *EngagementDelta) Median() time.Duration {
@@ -222,9 +243,9 @@ func (c *Counter) viewShards() []int {
 	return []int{0}
 }
 
-// ReadingNow returns the number of views of a site that are being read: with a
+// Concurrents returns the number of views of a site that are being read: with a
 // heartbeat in the last 75 seconds and not hidden.
-func (c *Counter) ReadingNow(ctx context.Context, site uuid.UUID) (int64, error) {
+func (c *Counter) Concurrents(ctx context.Context, site uuid.UUID) (int64, error) {
 	since := "(" + strconv.FormatInt(c.options.Now().Add(-heartbeatTTL).Unix(), 10)
 	shards := c.viewShards()
 	counts := make([]*redis.IntCmd, len(shards))

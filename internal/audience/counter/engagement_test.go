@@ -57,7 +57,7 @@ func (r *reading) heartbeat(page, view string, engaged time.Duration, scroll int
 
 func (r *reading) now() int64 {
 	r.t.Helper()
-	return must[int64](r.t)(r.counter.ReadingNow(r.t.Context(), r.site.ID))
+	return must[int64](r.t)(r.counter.Concurrents(r.t.Context(), r.site.ID))
 }
 
 // take returns the engagement of all pages since the last call, by page and day.
@@ -185,7 +185,7 @@ func TestHeartbeat_OfViewsThatDidNotCount(t *testing.T) {
 	}
 }
 
-func TestReadingNow_ForgetsHiddenAndSilentViews(t *testing.T) {
+func TestConcurrents_ForgetsHiddenAndSilentViews(t *testing.T) {
 	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	for i := range 20 {
 		r.open(fmt.Sprint("/", i), "v")

@@ -43,6 +43,7 @@ type hitBatch struct {
 	now     time.Time
 	hits    int
 	reasons map[string]int // filtered hits
+	events  int
 	calls   []*shardCall
 	open    map[int]*shardCall // by shard; without a cluster all are in call 0
 }
@@ -164,19 +165,25 @@ func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
 }
 
 func (b *hitBatch) addFiltered(h *FilteredHit) {
-	m := b.clampedTime(h.At, h.Site.Zone)
-	sum := hashPage(h.Site.ID, h.Page)
-	shard := shardOf(sum, b.counter.options.Shards)
-	r := record{unix: m.unix, reason: normalizeReason(h.Reason)}
+	reason := normalizeReason(h.Reason)
 	if b.reasons == nil {
 		b.reasons = map[string]int{}
 	}
-	b.reasons[r.reason]++
+	b.reasons[reason]++
+	b.addUncounted(h.Site, h.Page, h.At, reason)
+}
+
+// addUncounted adds a filtered hit or an event, which have no visitor.
+func (b *hitBatch) addUncounted(site Site, page string, at time.Time, reason string) {
+	m := b.clampedTime(at, site.Zone)
+	sum := hashPage(site.ID, page)
+	shard := shardOf(sum, b.counter.options.Shards)
+	r := record{unix: m.unix, reason: reason}
 	call := b.callFor(shard)
 	call.needsID = true
 	s := groupKey{recordHeader: recordHeader{filtered, noMethod, m.quarters, m.day}}
 	g := call.groupFor(s, b.hits)
-	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), r)
+	g.log.add(s.recordHeader, g.log.page(sum, shard, site.ID, page), r)
 	b.hits++
 }
 

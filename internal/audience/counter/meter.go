@@ -46,10 +46,13 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[stri
 	counted, duplicates = map[string]int{}, map[string]int{}
 	for _, call := range b.calls {
 		for _, g := range call.groups {
-			if k := g.key.kind; k == filtered || k == heartbeat || k == Entry.letter() {
-				continue
-			}
 			kind := string(kindFor(g.key.kind))
+			switch g.key.kind {
+			case filtered, Entry.letter():
+				continue
+			case heartbeat: // a duplicate has no known view
+				kind = "heartbeat"
+			}
 			for _, hit := range g.hits {
 				if outcomes[hit].Counted {
 					counted[kind]++
@@ -58,6 +61,9 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[stri
 				}
 			}
 		}
+	}
+	if b.events > 0 {
+		counted["event"] = b.events
 	}
 	return counted, duplicates
 }

@@ -115,6 +115,10 @@ func (c *pageSummary) addVisitor(day Day, visitor uint64) {
 // addRecord adds a record.
 func (c *pageSummary) addRecord(h recordHeader, r record) {
 	if h.kind == filtered {
+		if event, ok := strings.CutPrefix(r.reason, eventMark); ok {
+			c.addEvent(h.day, event)
+			return
+		}
 		c.addValue(filtered, h.day, r.reason, 1)
 		return
 	}
@@ -312,7 +316,7 @@ func (c *pageSummary) decode(d *decoder) error {
 	}
 	for n := d.number(); n > 0 && !d.failed; n-- {
 		letter, day := d.letter(), d.date()
-		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) && !isVisitLetter(letter) || !isPlausible(day, int64(day)*86400) {
+		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) && !isVisitLetter(letter) && letter != eventLetter || !isPlausible(day, int64(day)*86400) {
 			return errSummary
 		}
 		c.addValue(letter, day, d.text(), d.number())

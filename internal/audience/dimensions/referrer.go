@@ -2,6 +2,7 @@ package dimensions
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -117,6 +118,18 @@ func NewReferrers() *Referrers {
 		}
 	}
 	return r
+}
+
+// Names returns the names of the known sites of a channel.
+func (r *Referrers) Names(c Channel) []string {
+	var names []string
+	for name, channel := range r.kinds {
+		if channel == c {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // maxHostLength is the maximum length of a domain name (RFC 1035, 2.3.4).

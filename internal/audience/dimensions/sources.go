@@ -175,7 +175,7 @@ func cleanUTM(s string) string {
 	s = strings.ToLower(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " "))
-	if strings.Contains(s, "@") || hasToken(s) {
+	if IsPersonal(s) {
 		return redacted
 	}
 	if len(s) > maxUTMLength {
@@ -186,6 +186,10 @@ func cleanUTM(s string) string {
 	}
 	return s
 }
+
+// IsPersonal reports whether a text may contain an e-mail address, a phone number
+// or a token.
+func IsPersonal(s string) bool { return strings.Contains(s, "@") || hasToken(strings.ToLower(s)) }
 
 // hasToken reports whether a text contains a number of 9 or more digits, or 24 or
 // more letters and digits of which some are digits, without a separator.

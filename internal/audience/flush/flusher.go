@@ -122,6 +122,12 @@ type ErasureStore interface {
 	EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error)
 }
 
+// Articles finds the articles of pages and counts their views:
+// newsroom.Indexer.
+type Articles interface {
+	Run(ctx context.Context, heartbeat func()) error
+}
+
 // SiteSketch holds the visitors of a site's day: a HyperLogLog and its estimate.
 type SiteSketch struct {
 	Site     uuid.UUID
@@ -146,6 +152,7 @@ const PageDimensions = 90 * 24 * time.Hour
 type Flusher struct {
 	Counter   Counter
 	Store     Store
+	Articles  Articles // optional
 	Retention Retention
 	SyncDelay time.Duration // between taking a batch in Redis and writing it to Postgres; see AOFSyncDelay
 	Log       *slog.Logger

@@ -119,6 +119,15 @@ func (r *fixture) number(sql string, args ...any) (n int64) {
 	return n
 }
 
+func (r *fixture) exec(sql string, args ...any) {
+	r.t.Helper()
+	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
+	r.must(err)
+	defer func() { _ = c.Close(context.WithoutCancel(r.t.Context())) }()
+	_, err = c.Exec(r.t.Context(), sql, args...)
+	r.must(err)
+}
+
 // expectConsistent flushes and compares everything with the expected views: the totals
 // on both sides, the hours, the countries and the comparison itself.
 func (r *fixture) expectConsistent(when string) {

@@ -2,6 +2,7 @@ package flush
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +31,8 @@ type MaintenanceResult struct {
 
 const sketchBatchSize = 200
 
-// Maintain rolls hours up to days and days to months, saves HyperLogLogs,
+// Maintain rolls hours up to days and days to months, counts the views of
+// articles, saves HyperLogLogs,
 // creates partitions in advance and deletes what is past retention.
 func (f *Flusher) Maintain(ctx context.Context, heartbeat func()) (done MaintenanceResult, err error) {
 	if err := f.Store.CreateViewPartitions(ctx, f.now()); err != nil {
@@ -40,6 +42,11 @@ func (f *Flusher) Maintain(ctx context.Context, heartbeat func()) (done Maintena
 		heartbeat()
 		if more, err = f.Store.RollUpViews(ctx); err != nil {
 			return done, err
+		}
+	}
+	if f.Articles != nil {
+		if err := f.Articles.Run(ctx, heartbeat); err != nil {
+			return done, fmt.Errorf("count the views of articles: %w", err)
 		}
 	}
 	if err := f.saveSketches(ctx, heartbeat, &done); err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
+	"dateline/internal/audience/newsroom"
 	"dateline/internal/audience/report"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
@@ -86,6 +88,10 @@ func (s killedStore) EraseSiteViews(ctx context.Context, site uuid.UUID) (int64,
 	return around(s.fuse, func() (int64, error) { return s.Store.EraseSiteViews(ctx, site) })
 }
 
+func (s killedStore) CountArticles(ctx context.Context, socialSources []string) (bool, error) {
+	return around(s.fuse, func() (bool, error) { return s.Store.CountArticles(ctx, socialSources) })
+}
+
 func (s killedStore) RollUpViews(ctx context.Context) (bool, error) {
 	return around(s.fuse, func() (bool, error) { return s.Store.RollUpViews(ctx) })
 }
@@ -98,17 +104,21 @@ type reportModel struct {
 	visit  map[uint64]int64
 	second map[uint64]bool
 
-	sums     map[string]int64           // "day 2026-11-16 views", "page /a visits" and so on
-	visitors map[string]map[uint64]bool // by day
+	articles map[string]newsroom.PageArticle // by page
+	events   map[string]int64                // "signup", "signup plan pro"
+	sums     map[string]int64                // "day 2026-11-16 views", "page /a visits" and so on
+	visitors map[string]map[uint64]bool      // by day
 }
 
 func newReportModel() *reportModel {
-	m := &reportModel{viewed: map[string]int64{}, visit: map[uint64]int64{}, second: map[uint64]bool{}}
+	m := &reportModel{articles: map[string]newsroom.PageArticle{}, viewed: map[string]int64{}, visit: map[uint64]int64{}, second: map[uint64]bool{}}
 	m.erase()
 	return m
 }
 
-func (m *reportModel) erase() { m.sums, m.visitors = map[string]int64{}, map[string]map[uint64]bool{} }
+func (m *reportModel) erase() {
+	m.sums, m.visitors, m.events = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{}
+}
 
 func (m *reportModel) add(at time.Time, metric, page string) {
 	keys := []string{"all", "day " + at.Format(time.DateOnly), "hour " + at.Truncate(time.Hour).Format(time.RFC3339)}
@@ -118,6 +128,29 @@ func (m *reportModel) add(at time.Time, metric, page string) {
 	for _, key := range keys {
 		m.sums[key+" "+metric]++
 	}
+}
+
+// articleSums returns the numbers of pages by author and section, and of pages
+// without an article.
+func (m *reportModel) articleSums() map[string]int64 {
+	sums := map[string]int64{}
+	for key, n := range m.sums {
+		page, metric, _ := strings.Cut(strings.TrimPrefix(key, "page "), " ")
+		if !strings.HasPrefix(key, "page ") {
+			continue
+		}
+		a, ok := m.articles[page]
+		if !ok && metric == "views" {
+			sums["without article"] += n
+		}
+		for _, author := range a.Authors {
+			sums["authors "+author+" "+metric] += n
+		}
+		if a.Section != "" {
+			sums["sections "+a.Section+" "+metric] += n
+		}
+	}
+	return sums
 }
 
 func (m *reportModel) hit(h counter.Hit) {
@@ -216,6 +249,51 @@ func reportsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to 
 	return sums, visitors
 }
 
+// articleSumsOf computes what reports show by author and section.
+func articleSumsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) map[string]int64 {
+	t.Helper()
+	sums := map[string]int64{}
+	for _, by := range []report.Table{report.Authors, report.Sections} {
+		r, err := (&report.Reporter{Store: store}).Report(t.Context(), report.Query{Site: site, From: from, To: to, By: by, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Tables[0].Rows {
+			sumsOf(string(by)+" "+row.Value, row.Totals, sums)
+		}
+		if n := *r.Tables[0].WithoutArticle; n > 0 {
+			sums["without article"] = n
+		}
+	}
+	return sums
+}
+
+// eventsOf computes what reports show of events and their properties.
+func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) map[string]int64 {
+	t.Helper()
+	counts := map[string]int64{}
+	get := func(q report.Query) report.Report {
+		t.Helper()
+		q.Site, q.From, q.To, q.Limit = site, from, to, 1000
+		r, err := (&report.Reporter{Store: store}).Report(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, row := range get(report.Query{By: report.Events}).Tables[0].Rows {
+		counts[row.Value] = *row.Events
+		r := get(report.Query{Filter: report.Filter{Name: report.EventFilter, Value: row.Value}})
+		if *r.Period.Events != *row.Events || r.Period.Views != nil {
+			t.Errorf("%s: the days have %d events and views %v, want %d and no views", row.Value, *r.Period.Events, r.Period.Views, *row.Events)
+		}
+		for _, p := range r.Tables[0].Rows {
+			counts[row.Value+" "+p.Property+" "+p.Value] = *p.Events
+		}
+	}
+	return counts
+}
+
 // Random traffic of three days with late batches, flushes that are killed at every
 // step, and erasures: reports show exactly the expected numbers.
 func TestReport_MatchesModel(t *testing.T) {
@@ -229,6 +307,7 @@ func TestReport_MatchesModel(t *testing.T) {
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Now: func() time.Time { return clock }})
 	kill := &fuse{}
 	r.Counter, r.Store = killedCounter{r.counter, kill}, killedStore{r.store, kill}
+	r.Articles = &newsroom.Indexer{Store: killedStore{r.store, kill}}
 	r.flush() // a new installation is seeded
 	random := rand.New(rand.NewPCG(19, 1))
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
@@ -263,6 +342,20 @@ func TestReport_MatchesModel(t *testing.T) {
 		}
 		_, err := r.counter.Count(t.Context(), hits)
 		r.must(err)
+		var events []counter.Event
+		for range 20 {
+			i := random.IntN(2)
+			e := counter.Event{Site: sites[i], Page: fmt.Sprint("/", random.IntN(20)), Name: pick("signup", "share"), At: clock.Add(-time.Duration(random.IntN(20)) * time.Hour)}
+			models[i].events[e.Name]++
+			if e.Name == "signup" {
+				e.Properties = []counter.Property{{Name: "plan", Value: pick("free", "pro", "một năm")}, {Name: "from", Value: pick("top", "end")}}
+				for _, p := range e.Properties {
+					models[i].events["signup "+p.Name+" "+p.Value]++
+				}
+			}
+			events = append(events, e)
+		}
+		r.must(r.counter.CountEvents(t.Context(), events))
 	}
 	// untilDone repeats a run that is killed a step later each time.
 	untilDone := func(run func() error) {
@@ -281,8 +374,20 @@ func TestReport_MatchesModel(t *testing.T) {
 	}
 	flushes := func() error { _, err := r.Flush(t.Context(), func() {}); return err }
 	maintains := func() error { _, err := r.Maintain(t.Context(), func() {}); return err }
+	// publish adds an article, or corrects one, on a random page.
+	publish := func(i int) {
+		n := random.IntN(12)
+		a := newsroom.PageArticle{Page: fmt.Sprint("/", n), PublishedOn: counter.DayAt(clock, zone), Article: newsroom.Article{ID: uuid.New(), Title: "Title", Section: pick("World", "Sport", ""), PublishedAt: clock}}
+		a.Authors = [][]string{{"An"}, {"An", "Bình"}, {"Chi"}, nil}[random.IntN(4)]
+		models[i].articles[a.Page] = a
+		r.must(r.store.SaveArticles(t.Context(), sites[i].ID, []newsroom.PageArticle{a}, newsroom.Cursor{}))
+	}
 	compare := func(when string) {
 		t.Helper()
+		for i := range sites {
+			publish(i)
+		}
+		r.exec("update site_days set articles_at = '-infinity'") // a day later
 		untilDone(flushes)
 		untilDone(maintains)
 		to := counter.Day(now.In(zone).Unix()/86400) + 1
@@ -302,6 +407,12 @@ func TestReport_MatchesModel(t *testing.T) {
 						t.Errorf("%s: site %d: %s: got %d, want none", when, i, key, got[key])
 					}
 				}
+			}
+			if got, want := articleSumsOf(t, r.store, site, to-6, to), models[i].articleSums(); !maps.Equal(got, want) {
+				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
+			}
+			if got, want := eventsOf(t, r.store, site, to-6, to), models[i].events; !maps.Equal(got, want) {
+				t.Errorf("%s: site %d: events: got %v, want %v", when, i, got, want)
 			}
 			for day, n := range visitors {
 				want := float64(len(models[i].visitors[day]))
@@ -338,6 +449,7 @@ func TestReport_MatchesModel(t *testing.T) {
 			_, err := r.store.CreateViewErasure(t.Context(), flush.Erasure{ID: uuid.New(), Workspace: workspace, Site: sites[0].ID, RequestedBy: uuid.New()})
 			r.must(err)
 			models[0].erase()
+			clear(models[0].articles)
 			untilDone(flushes)
 			compare(fmt.Sprint("after the erasure in round ", round))
 		}

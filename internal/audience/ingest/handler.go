@@ -28,6 +28,7 @@ type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
 	CountFiltered(ctx context.Context, h counter.FilteredHit) error
 	Heartbeat(ctx context.Context, h counter.Heartbeat) (known bool, err error)
+	CountEvent(ctx context.Context, e counter.Event) error
 }
 
 // BulkCounter counts many hits at once and reads counts.

@@ -12,9 +12,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func (d *fixture) readingNow(s site.Site) int64 {
+func (d *fixture) concurrents(s site.Site) int64 {
 	d.t.Helper()
-	n, err := d.Counter.ReadingNow(d.t.Context(), s.ID)
+	n, err := d.Counter.Concurrents(d.t.Context(), s.ID)
 	d.Must(err)
 	return n
 }
@@ -27,7 +27,7 @@ func TestHeartbeat_ReachesItsView(t *testing.T) {
 	}
 	expect := func(what string, a answer, reading int64) {
 		t.Helper()
-		if got := d.readingNow(s); a.StatusCode != http.StatusAccepted || got != reading {
+		if got := d.concurrents(s); a.StatusCode != http.StatusAccepted || got != reading {
 			t.Errorf("%s: got %s and %d views being read, want 202 and %d\n%s", what, a.Status, got, reading, a.body)
 		}
 	}
@@ -226,13 +226,13 @@ func TestTracker_HeartbeatsReachTheirView(t *testing.T) {
 	tab.Go(w.page("/long?utm_source=zalo&id=7"))
 	w.awaits(map[string]int64{"/long?id=7": 1})
 	tab.Eval("read(6000)")
-	for until := time.Now().Add(30 * time.Second); w.readingNow(w.site) != 1; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(30 * time.Second); w.concurrents(w.site) != 1; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%d views are being read, want 1\n%s", w.readingNow(w.site), w.log)
+			t.Fatalf("%d views are being read, want 1\n%s", w.concurrents(w.site), w.log)
 		}
 	}
 	tab.Eval("leave(true)")
-	for until := time.Now().Add(30 * time.Second); w.readingNow(w.site) != 0; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(30 * time.Second); w.concurrents(w.site) != 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the hidden page is still being read")
 		}

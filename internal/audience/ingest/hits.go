@@ -30,6 +30,8 @@ type message struct {
 	User      string `json:"user"`      // the site's id of the logged-in reader
 	Webdriver bool   `json:"webdriver"` // the browser is automated
 	View      string `json:"view"`      // a random number that identifies the view in its heartbeats
+	// Properties of a declared event.
+	Properties map[string]string `json:"properties"`
 }
 
 // handleView serves POST /v1/view.
@@ -46,8 +48,8 @@ func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
 // handleEvent serves POST /v1/event.
 func (in *Handler) handleEvent(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
-		if !isKind(m.Type) {
-			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."}
+		if m.Type == "" {
+			return &apperr.FieldError{Field: "type", Code: "required", Message: "Send view, click, conversion or the name of a declared event."}
 		}
 		return nil
 	})
@@ -76,11 +78,24 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 		return
 	}
 	h, problems := in.parseMessage(r, s, m)
+	isEvent := !isKind(m.Type)
+	if isEvent {
+		problems = append(problems, checkProperties(m.Properties)...)
+	} else if len(m.Properties) > 0 {
+		problems = append(problems, apperr.FieldError{Field: "properties", Code: "unknown_field", Message: "Only declared events have properties."})
+	}
 	if len(problems) > 0 {
 		writeInvalid(w, problems...)
 		return
 	}
-	if _, err := in.countHit(r.Context(), h, in.filterReason(r.Header, m.Webdriver)); err != nil {
+	reason := in.filterReason(r.Header, m.Webdriver)
+	var err error
+	if isEvent {
+		err = in.countEvent(r.Context(), h, m.Type, m.Properties, reason)
+	} else {
+		_, err = in.countHit(r.Context(), h, reason)
+	}
+	if err != nil {
 		in.writeError(w, r, err)
 		return
 	}

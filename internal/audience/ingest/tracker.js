@@ -24,7 +24,7 @@
       doc.cookie = '_dl=' + random() + Date.now() + ';path=/;max-age=31536000;samesite=lax'
       cookie()
     }
-    to = new URL(more && type || (type ? 'event' : 'view'), script.src)
+    to = new URL(type == 'heartbeat' ? type : type ? 'event' : 'view', script.src)
     page = JSON.stringify(Object.assign({
       site: data.site,
       type: type,
@@ -123,8 +123,8 @@
     event = event.target.closest('[data-dateline]')
     if (event) send(event.dataset.dateline || 'click')
   })
-  window.dateline = function (type, page) {
-    send(type, page)
+  window.dateline = function (type, page, properties) {
+    send(type, page, { properties: properties })
   }
   view()
 })(document.currentScript, navigator, location, document.referrer, document)

@@ -69,32 +69,57 @@ func (q Query) validate(today counter.Day) error {
 	if q.By == "" {
 		return nil
 	}
-	if reason := q.unavailable(q.By, today); reason != "" {
-		return notComputable("by", reason)
+	if gap := q.unavailable(q.By, today); gap != nil {
+		return notComputable("by", gap.Reason)
 	}
 	return nil
 }
 
-// unavailable returns why a table cannot be computed; "" if it can.
-func (q Query) unavailable(t Table, today counter.Day) string {
+// Reasons why a table cannot be computed.
+const (
+	gapPageOnly       = "page_only"
+	gapNoHours        = "no_hours"
+	gapTwoDimensions  = "two_dimensions"
+	gapPageDimensions = "page_dimensions"
+	gapExpired        = "expired"
+	gapArticlePages   = "article_pages"
+	gapEventOnly      = "event_only"
+	gapEventTables    = "event_tables"
+)
+
+// unavailable returns why a table cannot be computed; nil if it can.
+func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 	switch {
 	case q.Filter.Name == "":
-		if t == Referrers {
-			return "Referrers are counted by page; add filter=page:… or use by=sources."
+		if t == Properties {
+			return &Unavailable{t, gapEventOnly, "Properties are counted by event; add filter=event:…."}
 		}
-		return ""
+		if t == Referrers {
+			return &Unavailable{t, gapPageOnly, "Referrers are counted by page; add filter=page:… or use by=sources."}
+		}
+		return nil
 	case t == Hours:
-		return "Hours are not counted by page or dimension in reports; use by=days."
+		return &Unavailable{t, gapNoHours, "Hours are not counted by page or dimension in reports; use by=days."}
 	case t.isTime():
-		return ""
+		return nil
+	case q.Filter.Name == EventFilter:
+		if t == Properties {
+			return nil
+		}
+		return &Unavailable{t, gapEventTables, "Events are counted by property only. Use by=properties, by=days or by=months, or remove the filter."}
+	case q.Filter.isOfArticles():
+		if t == Pages {
+			return nil
+		}
+		return &Unavailable{t, gapArticlePages, "The views of an author, section or tag are counted by page only. Use by=pages, by=days or by=months, or remove the filter."}
 	case q.Filter.Name != PageFilter:
-		return "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."
+		return &Unavailable{t, gapTwoDimensions, "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."}
 	case t != Countries && t != Devices && t != Referrers:
-		return "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."
+		return &Unavailable{t, gapPageDimensions, "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."}
 	case today-q.From >= counter.Day(PageDimensionDays):
-		return fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)
+		return &Unavailable{t, gapExpired, fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)}
 	default:
-		return ""
+		return nil
 	}
 }
 
@@ -113,14 +138,17 @@ func (c *computation) run() (Report, error) {
 	names := []Table{q.By}
 	if q.By == "" {
 		names = siteTables()
+		if q.Filter.Name == EventFilter {
+			names = append(names, Properties)
+		}
 		if q.Filter.Name == PageFilter {
 			names = append(names, Referrers)
 		}
 	}
 	var available, byDimension []Table
 	for _, t := range names {
-		if reason := q.unavailable(t, dayOf(c.now)); reason != "" {
-			out.Unavailable = append(out.Unavailable, Unavailable{t, reason})
+		if gap := q.unavailable(t, dayOf(c.now)); gap != nil {
+			out.Unavailable = append(out.Unavailable, *gap)
 			continue
 		}
 		available = append(available, t)
@@ -130,7 +158,8 @@ func (c *computation) run() (Report, error) {
 	}
 	// The parts are independent, and Postgres reads them concurrently.
 	var r readings
-	g, ctx := errgroup.WithContext(c.ctx)
+	parent := c.ctx
+	g, ctx := errgroup.WithContext(parent)
 	c.ctx = ctx
 	g.Go(func() (err error) { out.UpdatedAt, err = c.Store.ReportUpdatedAt(ctx); return err })
 	g.Go(func() (err error) { out.Period, err = c.period(q.From, q.To, out.Grain, c.now); return err })
@@ -154,7 +183,20 @@ func (c *computation) run() (Report, error) {
 	if slices.Contains(available, Pages) || slices.Contains(available, EntryPages) {
 		g.Go(func() error { return c.pages(&r) })
 	}
+	if dimension := q.By.articleDimension(); dimension != "" {
+		g.Go(func() error { return c.articles(dimension, &r) })
+	}
+	if slices.Contains(available, Events) || slices.Contains(available, Properties) || slices.Contains(available, Goals) {
+		g.Go(func() error { return c.events(available[len(available)-1], &r) })
+	}
+	if q.By == Published {
+		g.Go(func() error { return c.published(&r) })
+	}
 	if err := g.Wait(); err != nil {
+		return out, err
+	}
+	c.ctx = parent
+	if err := c.nameArticles(&r); err != nil {
 		return out, err
 	}
 	for _, t := range available {
@@ -167,6 +209,9 @@ func (c *computation) run() (Report, error) {
 type readings struct {
 	dimensions, dimensionsBefore map[string][]Row
 	pages, pagesBefore           []Row
+	articles, articlesBefore     []Row // by author, section, tag or age
+	withoutArticle               int64 // views
+	events                       []Row // events, properties or goals
 }
 
 // shift returns the number of days between a report's days and the compared ones.
@@ -216,6 +261,12 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 	default:
 		p.Series = fill(days, monthOf(from), to, nextMonth, monthOf)
 	}
+	if c.q.Filter.Name == EventFilter { // nothing else is counted by event
+		p.Totals = eventsOnly(p.Totals)
+		for i := range p.Series {
+			p.Series[i].Totals = eventsOnly(p.Series[i].Totals)
+		}
+	}
 	return p, err
 }
 
@@ -226,6 +277,10 @@ func (c *computation) days(from, to counter.Day) ([]DayTotals, error) {
 		return c.Store.ReportDays(c.ctx, c.q.Site.ID, from, to)
 	case PageFilter:
 		return c.Store.ReportPageDays(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: f.Value}, from, to)
+	case EventFilter:
+		return c.Store.ReportEventDays(c.ctx, c.q.Site.ID, f.Value, from, to)
+	case AuthorFilter, SectionFilter, TagFilter:
+		return c.Store.ReportArticleDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
 	default:
 		return c.Store.ReportValueDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
 	}
@@ -332,6 +387,7 @@ func Sum(days []DayTotals) Totals {
 		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
 		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.Recirculation },
 		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
+		func(t *Totals) **int64 { return &t.SocialViews }, func(t *Totals) **int64 { return &t.Events },
 	} {
 		total, known := int64(0), true
 		for i := range days {
@@ -344,6 +400,9 @@ func Sum(days []DayTotals) Totals {
 		if known {
 			*f(&all) = &total
 		}
+	}
+	for i := range days {
+		all.Engagement = all.Engagement.Plus(days[i].Engagement)
 	}
 	return all
 }

@@ -30,9 +30,21 @@ const (
 	Browsers   Table = "browsers"
 	Systems    Table = "systems"
 	Referrers  Table = "referrers"
-	Hours      Table = "hours"
-	Days       Table = "days"
-	Months     Table = "months"
+	// Of articles. Published lists those published in the period.
+	Authors   Table = "authors"
+	Sections  Table = "sections"
+	Tags      Table = "tags"
+	Ages      Table = "ages"
+	Published Table = "published"
+
+	// Properties are those of one event.
+	Events     Table = "events"
+	Properties Table = "properties"
+	Goals      Table = "goals"
+
+	Hours  Table = "hours"
+	Days   Table = "days"
+	Months Table = "months"
 )
 
 // siteTables lists the tables of an overview.
@@ -59,6 +71,22 @@ func (t Table) dimension() string {
 		return counter.OS
 	case Referrers:
 		return counter.Referrer
+	default:
+		return ""
+	}
+}
+
+// articleDimension returns what a table groups articles by; "" for others.
+func (t Table) articleDimension() string {
+	switch t {
+	case Authors:
+		return AuthorFilter
+	case Sections:
+		return SectionFilter
+	case Tags:
+		return TagFilter
+	case Ages:
+		return "age"
 	default:
 		return ""
 	}
@@ -95,6 +123,21 @@ type Filter struct{ Name, Value string }
 // dimension.
 const PageFilter = "page"
 
+// Filters by what articles are grouped by.
+const (
+	AuthorFilter  = "author"
+	SectionFilter = "section"
+	TagFilter     = "tag"
+)
+
+// EventFilter is the name of the filter by event.
+const EventFilter = "event"
+
+// isOfArticles reports whether the filter restricts a report to some articles.
+func (f Filter) isOfArticles() bool {
+	return f.Name == AuthorFilter || f.Name == SectionFilter || f.Name == TagFilter
+}
+
 // Query asks for a report. The days are in the site's time zone; To is included.
 type Query struct {
 	Site     counter.Site
@@ -102,6 +145,7 @@ type Query struct {
 	Compare  Comparison // "": none
 	By       Table      // "": the overview
 	Filter   Filter     // no name: none
+	Goals    []Goal     // of the site
 	Limit    int        // of rows per table
 }
 
@@ -109,6 +153,17 @@ type Query struct {
 // are unknown, for example because they are not counted by dimension.
 type Totals struct {
 	Views, Visitors, Visits, SecondViews, Recirculation, Clicks, Conversions *int64
+	SocialViews                                                              *int64 // that came from social networks
+	Articles                                                                 *int64 // published in the period
+	Events                                                                   *int64
+	Engagement                                                               *counter.EngagementDelta // of views that sent heartbeats
+}
+
+// Article is the article that a page shows.
+type Article struct {
+	ID          uuid.UUID
+	Title       string
+	PublishedAt time.Time
 }
 
 // Bucket is a period of a time series.
@@ -121,7 +176,11 @@ type Bucket struct {
 type Row struct {
 	Value string
 	Totals
-	Previous *int64 // the table's metric in the compared period
+	Previous *int64   // the table's metric in the compared period
+	Article  *Article // of a page
+	Property string   // whose value it is
+	// ConversionRate is conversions divided by the site's visits.
+	ConversionRate *float64
 }
 
 // TableResult is a table, with the largest values first or in order of time.
@@ -132,12 +191,15 @@ type TableResult struct {
 	// Rest is what the rows lack to the totals of the site; nil where values overlap
 	// or some are unknown.
 	Rest *int64
+	// WithoutArticle is the number of views of pages without an article, in tables of
+	// articles.
+	WithoutArticle *int64
 }
 
 // Unavailable is a table that a report lacks.
 type Unavailable struct {
-	By     Table
-	Reason string
+	By           Table
+	Code, Reason string
 }
 
 // Period is a range of days with its totals and time series.
@@ -172,7 +234,24 @@ type Store interface {
 	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, limit int) ([]Row, error)
 	ReportNamedPages(ctx context.Context, site uuid.UUID, r PageRange, names []string) ([]Row, error)
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
+	ArticleStore
+	EventStore
 	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
+}
+
+// ArticleStore reads the views of articles.
+type ArticleStore interface {
+	// ReportArticleValues reads the most viewed values of a dimension of articles.
+	ReportArticleValues(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int) ([]Row, error)
+	ReportArticleViews(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, values []string) ([]Row, error)
+	// ReportArticlesPublished counts the articles published in a range by value.
+	ReportArticlesPublished(ctx context.Context, site uuid.UUID, dimension string, from, to time.Time, values []string) (map[string]int64, error)
+	ReportArticleDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals, error)
+	ReportArticlePages(ctx context.Context, site uuid.UUID, dimension, value string, r PageRange, limit int) ([]Row, error)
+	ReportPublished(ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int) ([]Row, error)
+	// ReportArticles reads the articles of pages.
+	ReportArticles(ctx context.Context, site uuid.UUID, pages []string) (map[string]Article, error)
+	ReportLast24Hours(ctx context.Context, site uuid.UUID, since, until time.Time) ([]RecentArticle, error)
 }
 
 // DayTotals are the totals of a day.

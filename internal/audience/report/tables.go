@@ -14,6 +14,14 @@ func (c *computation) table(t Table, r readings, out *Report) TableResult {
 		return c.timeTable(t, out)
 	case t == Pages:
 		return c.pageTable(t, "views", r, out.Period.Views, func(t Totals) *int64 { return t.Views })
+	case t == Events || t == Properties:
+		return TableResult{By: t, Metric: "events", Rows: r.events}
+	case t == Goals:
+		return TableResult{By: t, Metric: "conversions", Rows: r.events}
+	case t == Published:
+		return c.pageTable(t, "views", r, nil, func(t Totals) *int64 { return t.Views })
+	case t.articleDimension() != "":
+		return c.articleTable(t, r)
 	case t == EntryPages:
 		return c.pageTable(t, "visits", r, out.Period.Visits, func(t Totals) *int64 { return t.Visits })
 	default:
@@ -53,7 +61,13 @@ func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report)
 
 // pages reads the pages of the report, and the same ones in the compared period.
 func (c *computation) pages(r *readings) (err error) {
-	if r.pages, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), c.q.Limit); err != nil || !c.comparesTables() {
+	days := c.pageRange(c.q.From, c.q.To+1)
+	if f := c.q.Filter; f.isOfArticles() {
+		r.pages, err = c.Store.ReportArticlePages(c.ctx, c.q.Site.ID, f.Name, f.Value, days, c.q.Limit)
+	} else {
+		r.pages, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, days, c.q.Limit)
+	}
+	if err != nil || !c.comparesTables() {
 		return err
 	}
 	names := make([]string, len(r.pages))
@@ -104,7 +118,7 @@ func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *
 		}
 		if c.comparesTables() {
 			// A page that no list has may have been read.
-			if row.Previous = before[row.Value]; row.Previous == nil && t.By.dimension() != "" {
+			if row.Previous = before[row.Value]; row.Previous == nil && (t.By.dimension() != "" || t.By.articleDimension() != "") {
 				zero := int64(0)
 				row.Previous = &zero
 			}

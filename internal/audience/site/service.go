@@ -48,6 +48,8 @@ type Update struct {
 	Visitors      *VisitorMode
 	WeeklyUniques *bool
 	PublicCounts  *bool
+	Events        *[]Event
+	Goals         *[]Goal
 }
 
 // Create creates a site. The secret key is only returned this once: a replayed
@@ -107,6 +109,8 @@ func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.U
 		setIfGiven(&e.Visitors, c.Visitors)
 		setIfGiven(&e.WeeklyUniques, c.WeeklyUniques)
 		setIfGiven(&e.PublicCounts, c.PublicCounts)
+		setIfGiven(&e.Events, c.Events)
+		setIfGiven(&e.Goals, c.Goals)
 		if problems := e.validate(); len(problems) > 0 {
 			return apperr.InvalidFields(problems...)
 		}

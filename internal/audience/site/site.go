@@ -45,6 +45,8 @@ type Site struct {
 	Visitors        VisitorMode
 	WeeklyUniques   bool // salts of cookieless visitors rotate weekly instead of daily
 	PublicCounts    bool // view counts are readable without authentication
+	Events          []Event
+	Goals           []Goal
 	WriteKey        string
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
@@ -148,6 +150,7 @@ func (s *Site) validate() []apperr.FieldError {
 	default:
 		wrong("unique_method", "not_allowed", "One of set, set_per_day, hyperloglog and bitmap.")
 	}
+	problems = append(problems, s.validateEvents()...)
 	if s.Visitors != Cookie && s.Visitors != Cookieless {
 		wrong("visitors", "not_allowed", "One of cookie and cookieless.")
 	}

@@ -139,12 +139,12 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 	if sites, err := client.Result(s.ListSitesWithResponse(ctx)); err == nil && len(sites.JSON200.Sites) > 0 {
 		rows = nil
 		for _, one := range sites.JSON200.Sites[:min(len(sites.JSON200.Sites), limit)] {
-			if reading, err := client.Result(s.ReadingNowWithResponse(ctx, one.Id)); err == nil {
-				rows = append(rows, []string{one.Name, fmt.Sprint(reading.JSON200.ReadingNow)})
+			if concurrents, err := client.Result(s.ConcurrentsWithResponse(ctx, one.Id)); err == nil {
+				rows = append(rows, []string{one.Name, fmt.Sprint(concurrents.JSON200.Concurrents)})
 			}
 		}
 		_, _ = b.WriteString("\n")
-		if err := table(&b, []string{"site", "reading now"}, rows); err != nil {
+		if err := table(&b, []string{"site", "concurrents"}, rows); err != nil {
 			return "", err
 		}
 	}

@@ -61,6 +61,7 @@ const (
 	DomainEmptied       Action = "domain.emptied"
 	DomainEdited        Action = "domain.edited"
 	ExtractionChanged   Action = "domain.reading_changed"
+	AgentActed          Action = "agent.acted" // a tool of an agent called an operation that changes something
 )
 
 // Actor is the type of the actor.

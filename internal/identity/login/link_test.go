@@ -29,7 +29,7 @@ func TestLoginLink_WorksOnce(t *testing.T) {
 	if !b.loggedIn() {
 		t.Fatal("not logged in")
 	}
-	latePage.submit(0).want(http.StatusForbidden, "no longer good")
+	latePage.submit(0).want(http.StatusForbidden, "no longer valid")
 	if late.loggedIn() {
 		t.Error("logged in by a used link")
 	}
@@ -43,13 +43,13 @@ func TestLoginLink_ExpiresAfterTenMinutesOrTheNextLink(t *testing.T) {
 	first := s.link()
 	second := s.link()
 	s.advance(login.LinkLimit - time.Second)
-	s.browser().open(first).submit(0).want(http.StatusForbidden, "no longer good")
+	s.browser().open(first).submit(0).want(http.StatusForbidden, "no longer valid")
 	third := s.browser()
 	third.open(second).submit(0).want(http.StatusOK, "the dashboard")
 	old := s.link()
 	s.advance(login.LinkLimit)
-	s.browser().open(old).submit(0).want(http.StatusForbidden, "no longer good")
-	s.browser().open("/login/once/nonsense").submit(0).want(http.StatusForbidden, "no longer good")
+	s.browser().open(old).submit(0).want(http.StatusForbidden, "no longer valid")
+	s.browser().open("/login/once/nonsense").submit(0).want(http.StatusForbidden, "no longer valid")
 	if n := s.Count("select count(*) from sessions"); n != 1 {
 		t.Errorf("%d sessions, want one", n)
 	}

@@ -95,7 +95,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := found.Claims(&more); err != nil {
-		return nil, fmt.Errorf("reading what the provider says of itself: %w", err)
+		return nil, fmt.Errorf("reading the provider's metadata: %w", err)
 	}
 	d := &discovered{Provider: found, style: oauth2.AuthStyleInHeader, namesItself: more.NamesItself}
 	// The default is client_secret_basic: OpenID Connect Discovery 1.0, section 3.
@@ -160,7 +160,7 @@ func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect st
 	case (c.Party != "" || len(token.Audience) > 1) && c.Party != p.ClientID: // OpenID Connect Core 1.0, 3.1.3.7
 		return Person{}, errors.New("the ID token was issued to another client")
 	case token.Subject == "" || len(token.Subject) > 255 || strings.ContainsRune(token.Subject, 0): // OpenID Connect Core 1.0, section 2
-		return Person{}, errors.New("the ID token names nobody")
+		return Person{}, errors.New("the ID token has no subject")
 	}
 	if c.Email == "" && d.UserInfoEndpoint() != "" {
 		if c, err = d.about(ctx, tokens, token.Subject); err != nil {

@@ -43,7 +43,7 @@ func allTexts() texts {
 			"Bạn chưa thuộc không gian làm việc nào ở đây. Hãy nhờ chủ sở hữu mời bạn."),
 		invitation: t("An invitation finds you by your e-mail address, if %s has verified it.",
 			"Lời mời được gắn với địa chỉ email của bạn, nếu %s đã xác minh email đó."),
-		usedLink: t("This link is no longer good", "Liên kết này không còn hiệu lực"),
+		usedLink: t("This link is no longer valid", "Liên kết này không còn hiệu lực"),
 		usedLinkWhy: t("It has been used, is older than ten minutes, or was replaced by a newer one.",
 			"Liên kết đã được dùng, đã quá mười phút, hoặc đã có liên kết mới thay thế."),
 		foreign: t("Sent from another site", "Yêu cầu từ trang khác"),

@@ -62,6 +62,7 @@ type Config struct {
 	LinkHost            string   // host of short links; if empty, that of PublicURL
 	LogLevel            slog.Level
 	LogFormat           string
+	MCPRole             string // author, editor, owner or off
 	TimeZone            *time.Location
 	Keyset              string
 	KeysetJSON          string

@@ -273,6 +273,14 @@ func setLogFormat(c *Config, v string) error {
 	return nil
 }
 
+func setMCPRole(c *Config, v string) error {
+	if !slices.Contains([]string{"author", "editor", "owner", "off"}, v) {
+		return errors.New("is not a role")
+	}
+	c.MCPRole = v
+	return nil
+}
+
 func setTimeZone(c *Config, v string) error {
 	if v == "Local" {
 		return errors.New("is different on every machine; use an IANA name")

@@ -131,6 +131,8 @@ func serviceSettings() []Setting {
 			Help: "Minimum log level.", set: setLogLevel},
 		{Name: "DATELINE_LOG_FORMAT", Default: "text", Accepts: "text or json",
 			Help: "Log format.", set: setLogFormat},
+		{Name: "DATELINE_MCP_ROLE", Default: "author", Accepts: "author, editor, owner or off",
+			Help: "Highest role of agents at /mcp. What an author schedules waits for approval by an editor.", set: setMCPRole},
 		{Name: "DATELINE_TIME_ZONE", Default: "Asia/Ho_Chi_Minh", Accepts: "an IANA name such as Asia/Ho_Chi_Minh, Europe/Paris or UTC",
 			Help: "Default time zone of new workspaces.", set: setTimeZone},
 		{Name: "DATELINE_KEYSET", DefaultText: "<DATELINE_DATA_DIR>/keyset.json", Accepts: "the path of a Tink keyset",

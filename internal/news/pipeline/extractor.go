@@ -62,7 +62,7 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 	if err != nil {
 		return out, err
 	}
-	page := extract.Page{HTML: raw, URL: p.FinalURL, ContentType: p.ContentType, Zone: loadZone(site.Zone), Now: p.FetchedAt}
+	page := extract.Page{HTML: raw, URL: p.FinalURL, ContentType: p.ContentType, Header: p.Header, Zone: loadZone(site.Zone), Now: p.FetchedAt}
 	a, outcome, err := r.extractSafely(ctx, sel, page, r.trust.shouldVerify(p.DomainID, site.Version, p.URLID))
 	if ctx.Err() != nil {
 		return out, ctx.Err()
@@ -191,6 +191,9 @@ func sanitize(a *article.Article) {
 	a.Authors, a.Tags = truncateAll(a.Authors, maxNames), truncateAll(a.Tags, maxTags)
 	if a.Image = truncate(a.Image, maxURL+1); len(a.Image) > maxURL {
 		a.Image = "" // a truncated URL is useless
+	}
+	if a.Reservations.TDMPolicy = truncate(a.Reservations.TDMPolicy, maxURL+1); len(a.Reservations.TDMPolicy) > maxURL {
+		a.Reservations.TDMPolicy = ""
 	}
 	a.Text = truncate(a.Text, maxText)
 	if a.HTML = truncate(a.HTML, maxMarkup+1); len(a.HTML) > maxMarkup {

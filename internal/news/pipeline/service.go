@@ -88,6 +88,9 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 	if err != nil {
 		return nil, err
 	}
+	if a.Reservations.NoArchive {
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "noarchive", Message: "The publisher does not allow copies of this page (noarchive). Open it on its site."}
+	}
 	if version > 0 {
 		r, err := s.Store.Revision(ctx, id, version)
 		if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/news/article"
 	"dateline/internal/news/pipeline"
 )
 
@@ -47,6 +49,52 @@ func TestRun_StoresAnArticle(t *testing.T) {
 	var refused *apperr.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, apperr.KindNotFound, refused.Kind)
+}
+
+// Access and reservations are stored, limit what is indexed and given out, and change with
+// the page.
+func TestRun_StoresAccessAndReservations(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 5)
+	at, html := "https://paper.example/harbour.html", plain("Harbour opens", "", p.paragraphs(5)...)
+	with := func(head string) string { return strings.Replace(html, "</head>", head+"</head>", 1) }
+	articles := &pipeline.Service{Store: d.Store, Pages: d.pages}
+	who := workspace.Principal{WorkspaceID: d.workspace.ID}
+
+	d.hand(at, with(`<meta property="article:content_tier" content="locked"><meta name="robots" content="noindex, noarchive, nosnippet, noai"><meta name="tdm-reservation" content="1"><meta name="tdm-policy" content="https://paper.example/tdm.json">`))
+	require.Equal(t, 1, d.read().Articles)
+	a := d.articles("paper.example")[0]
+	require.Equal(t, article.AccessPaid, a.Access)
+	require.Equal(t, article.Reservations{NoIndex: true, NoArchive: true, NoSnippet: true, NoAI: true, TDM: true, TDMPolicy: "https://paper.example/tdm.json"}, a.Reservations)
+	docs, err := d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	require.NoError(t, err)
+	require.Empty(t, docs, "an article with noindex is not in search")
+	_, err = articles.Raw(t.Context(), who, a.ID, 0)
+	var refused *apperr.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "noarchive", refused.Code)
+
+	d.hand(at, with(`<meta name="tdm-reservation" content="1">`))
+	d.read()
+	docs, err = d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	require.NoError(t, err)
+	require.Len(t, docs, 1)
+	require.Equal(t, a.Title, docs[0].Title)
+	require.Empty(t, docs[0].Body+docs[0].Lead, "only the title of a reserved text is searched")
+	require.True(t, docs[0].NoEmbedding)
+
+	d.hand(at, html)
+	d.read()
+	a = d.articles("paper.example")[0]
+	require.Equal(t, article.AccessUnknown, a.Access)
+	require.Zero(t, a.Reservations)
+	docs, err = d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	require.NoError(t, err)
+	require.Equal(t, a.Text, docs[0].Body)
+	require.False(t, docs[0].NoEmbedding)
+	_, err = articles.Raw(t.Context(), who, a.ID, 0)
+	require.NoError(t, err)
+	require.Equal(t, 3, d.count("select count(*) from article_changes where article_id = $1", a.ID), "each change reaches the index")
+	require.EqualValues(t, 1, a.Version, "the content did not change")
 }
 
 func TestRun_RevisionsListChangedFields(t *testing.T) {

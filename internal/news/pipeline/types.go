@@ -7,6 +7,7 @@
 package pipeline
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,6 +41,8 @@ type ArticleSummary struct {
 	Version      int64
 	ChangedAt    time.Time  // in Dateline
 	RemovedAt    *time.Time // since when its page is removed; nil: it is not
+	Access       article.Access
+	Reservations article.Reservations
 }
 
 // StoredArticle is an article with its content.
@@ -103,6 +106,7 @@ type Page struct {
 	Domain      string
 	FinalURL    string // after redirects
 	ContentType string
+	Header      http.Header // response headers that were stored
 }
 
 // Extraction is the result of processing a page.

@@ -64,8 +64,45 @@ func Parse(text string) Query {
 		}
 		q.Terms = append(q.Terms, t)
 	}
+	q.markQuestionPhrases()
 	q.keepStopWordsIfAlone()
 	return q
+}
+
+// markQuestionPhrases makes words of question phrases insignificant. Alone, most of them
+// are significant: bao is also a bag, a newspaper and a storm.
+func (q *Query) markQuestionPhrases() {
+	for i := range q.Terms {
+		for _, phrase := range questionPhrases() {
+			if q.hasWordsAt(i, phrase) {
+				for j := range phrase {
+					q.Terms[i+j].StopWord = true
+				}
+			}
+		}
+	}
+}
+
+func (q *Query) hasWordsAt(i int, words []string) bool {
+	if i+len(words) > len(q.Terms) {
+		return false
+	}
+	for j, w := range words {
+		t := q.Terms[i+j]
+		if t.Quoted || t.Excluded || t.Prefix || len(t.Words) != 1 || strings.ToLower(q.Text[t.Words[0].Start:t.Words[0].End]) != w {
+			return false
+		}
+	}
+	return true
+}
+
+func questionPhrases() [][]string {
+	return [][]string{
+		{"how", "much"}, {"how", "many"}, {"how", "long"}, {"how", "often"},
+		{"bao", "nhiêu"}, {"bao", "giờ"}, {"bao", "lâu"}, {"vì", "sao"}, {"tại", "sao"}, {"làm", "sao"}, {"làm", "thế", "nào"}, {"như", "thế", "nào"},
+		{"khi", "nào"}, {"ở", "đâu"}, {"là", "gì"}, {"là", "ai"}, {"hay", "không"}, {"được", "không"}, {"có", "phải"},
+		{"bao", "nhieu"}, {"vi", "sao"}, {"tai", "sao"}, {"the", "nao"}, {"khi", "nao"},
+	}
 }
 
 // keepStopWordsIfAlone makes stop words significant if there is nothing else to search
@@ -147,7 +184,7 @@ func isStopWord(word string) bool {
 		"that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when", "where", "which", "do", "does", "did", "has", "have", "had", "will",
 		"can", "could", "should", "would", "not", "you", "he", "she", "we", "they", "his", "her", "their", "our", "your", "my", "if", "but", "because", "than", "then", "there", "so", "about", "into",
 		"và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi", "để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao",
-		"vì", "nếu", "hoặc", "cũng", "rất", "đang", "rằng", "nhưng", "bởi", "nên":
+		"mấy", "vì", "nếu", "hoặc", "cũng", "rất", "đang", "rằng", "nhưng", "bởi", "nên":
 		return true
 	}
 	return false

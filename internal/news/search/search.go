@@ -28,6 +28,8 @@ type Document struct {
 	Image     string
 	Published time.Time // as stated by its page, else when it was found
 	Group     uuid.UUID // shared by near-duplicates across sites
+	// NoEmbedding reports that the publisher forbids an embedding.
+	NoEmbedding bool
 }
 
 // Change is an entry of the outbox: an article that was created, changed or deleted.

@@ -149,7 +149,7 @@ func objectStore(ctx context.Context, o Options) []Finding {
 			}
 			got, err := io.ReadAll(r)
 			if err = errors.Join(err, r.Close()); err == nil && !bytes.Equal(got, body) {
-				err = errors.New("it gives other bytes than were put there")
+				err = errors.New("it returned other bytes than were stored")
 			}
 			return err
 		}},

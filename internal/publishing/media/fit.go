@@ -90,16 +90,16 @@ func (f *fitter) takes(mimeType string) bool {
 func (f *fitter) video() {
 	r := f.rules
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unsupported_type", "It is %s, which %s does not take. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
+		f.problem("unsupported_type", "It is %s, which %s does not accept. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
 	}
 	if r.MaxVideoBytes > 0 && f.item.Bytes > r.MaxVideoBytes {
-		f.problem("too_large", "The video has %s; %s takes %s.", size(f.item.Bytes), r.By, size(r.MaxVideoBytes))
+		f.problem("too_large", "The video has %s; %s accepts %s.", size(f.item.Bytes), r.By, size(r.MaxVideoBytes))
 	}
 	if r.MaxDuration > 0 && f.item.Duration > r.MaxDuration {
-		f.problem("too_long", "The video lasts %s; %s takes at most %s.", length(f.item.Duration), r.By, length(r.MaxDuration))
+		f.problem("too_long", "The video lasts %s; %s accepts at most %s.", length(f.item.Duration), r.By, length(r.MaxDuration))
 	}
 	if f.item.Duration > 0 && f.item.Duration < r.MinDuration {
-		f.problem("too_short", "The video lasts %s; %s takes no shorter one than %s.", length(f.item.Duration), r.By, length(r.MinDuration))
+		f.problem("too_short", "The video lasts %s; %s requires at least %s.", length(f.item.Duration), r.By, length(r.MinDuration))
 	}
 }
 
@@ -107,13 +107,13 @@ func (f *fitter) animation() {
 	r := f.rules
 	f.ratio()
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unsupported_type", "It is an animated %s, which %s does not take. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
+		f.problem("unsupported_type", "It is an animated %s, which %s does not accept. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
 	}
 	if r.MaxImageBytes > 0 && f.item.Bytes > r.MaxImageBytes {
-		f.problem("too_large", "The animation has %s; %s takes %s. Animations are not made smaller here.", size(f.item.Bytes), r.By, size(r.MaxImageBytes))
+		f.problem("too_large", "The animation has %s; %s accepts %s. Dateline does not scale animations.", size(f.item.Bytes), r.By, size(r.MaxImageBytes))
 	}
 	if width, height := f.scaled(); width < f.item.Width {
-		f.problem("too_many_pixels", "The animation has %d × %d pixels; %s takes at most %d × %d of this shape. Animations are not made smaller here.",
+		f.problem("too_many_pixels", "The animation has %d × %d pixels; %s accepts at most %d × %d of this shape. Dateline does not scale animations.",
 			f.item.Width, f.item.Height, r.By, width, height)
 	}
 }
@@ -125,10 +125,10 @@ func (f *fitter) ratio() {
 	ratio := float64(f.item.Width) / float64(f.item.Height)
 	switch {
 	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio:
-		f.problem("ratio", "At %d × %d pixels the image is too tall; %s takes images of at least %s (width to height). Crop it.",
+		f.problem("ratio", "At %d × %d pixels the image is too tall; %s accepts images of at least %s (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MinRatio))
 	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio:
-		f.problem("ratio", "At %d × %d pixels the image is too wide; %s takes images of at most %s (width to height). Crop it.",
+		f.problem("ratio", "At %d × %d pixels the image is too wide; %s accepts images of at most %s (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MaxRatio))
 	}
 }
@@ -178,7 +178,7 @@ func (f *fitter) image() {
 	case f.takes(typePNG):
 		spec.MIMEType = typePNG
 	default:
-		f.problem("unsupported_type", "It is a %s image, which %s does not take, and it takes neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
+		f.problem("unsupported_type", "It is a %s image, which %s does not accept, and it accepts neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
 		return
 	}
 	if int64(f.item.Width)*int64(f.item.Height) > maxRenderPixels {
@@ -206,9 +206,9 @@ func (f *fitter) describe(spec Spec, smaller, fewer bool) {
 		}
 	}
 	if (spec.MIMEType == typeJPEG && f.item.MIMEType != typeJPEG) || (spec.OrJPEG && fewer) {
-		f.change("In a JPEG, what is see-through becomes white.")
+		f.change("Transparent areas become white in a JPEG.")
 	}
-	f.change("Metadata, such as where it was taken, is left out.")
+	f.change("Metadata, such as the location, is removed.")
 }
 
 // typeNames lists the names of the accepted types.

@@ -41,7 +41,7 @@ func inspectImage(r io.ReaderAt, size int64, mimeType string) (Facts, error) {
 	}
 	if cfg.Width > maxImageSide || cfg.Height > maxImageSide || int64(cfg.Width)*int64(cfg.Height) > maxImagePixels {
 		return Facts{}, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "too_many_pixels",
-			Message: fmt.Sprintf("The image has %d × %d pixels; at most %d on a side and %d in all are taken.", cfg.Width, cfg.Height, maxImageSide, maxImagePixels)})
+			Message: fmt.Sprintf("The image has %d × %d pixels; at most %d on a side and %d in total are allowed.", cfg.Width, cfg.Height, maxImageSide, maxImagePixels)})
 	}
 	f := Facts{MIMEType: mimeType, Kind: Image, Width: cfg.Width, Height: cfg.Height, Frames: 1, Orientation: 1}
 	switch mimeType {

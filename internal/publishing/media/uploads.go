@@ -117,7 +117,7 @@ func (s *Service) StartUpload(ctx context.Context, who workspace.Principal, r Up
 	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key(who))
 	if u.MultipartID != "" && (err != nil || replayed) {
 		if e := s.Objects.AbortMultipartUpload(context.WithoutCancel(ctx), u.ObjectKey, u.MultipartID); e != nil {
-			s.log().Warn("parts that nobody will send were not abandoned", "upload_id", u.ID, "error", e)
+			s.log().Warn("aborting an unused multipart upload failed", "upload_id", u.ID, "error", e)
 		}
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 		add("bytes", "too_large", fmt.Sprintf("At most %d bytes.", s.MaxBytes))
 	}
 	if r.MIMEType != "" && !slices.Contains(Accepted(), r.MIMEType) {
-		add("mime_type", "unsupported_type", "Only "+strings.Join(Accepted(), ", ")+" are taken.")
+		add("mime_type", "unsupported_type", "Only "+strings.Join(Accepted(), ", ")+" are accepted.")
 	}
 	sum, err := hex.DecodeString(r.SHA256)
 	if err != nil || (len(sum) != 0 && len(sum) != sha256.Size) {

@@ -78,7 +78,7 @@ func (w *webmWalker) vint(at int64, keep bool) (value uint64, length int64, unkn
 		length++
 	}
 	if length > 8 {
-		return 0, 0, false, errors.New("it has a number that is none")
+		return 0, 0, false, errors.New("it has an invalid number")
 	}
 	value = uint64(p[0])
 	if !keep {

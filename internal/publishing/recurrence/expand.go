@@ -28,7 +28,7 @@ func ParseLocal(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no local time; write it like 2026-12-24T18:00, without an offset", text)
+	return time.Time{}, fmt.Errorf("%q is not a local time; write it like 2026-12-24T18:00, without an offset", text)
 }
 
 // lastYear is where expansion stops, whatever the rule.

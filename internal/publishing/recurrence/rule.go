@@ -60,10 +60,10 @@ func Parse(text string) (Rule, error) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(text, "RRULE:"), ";") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
-			return Rule{}, fmt.Errorf("%q is no part of a rule; write one like FREQ=WEEKLY;BYDAY=MO,FR", part)
+			return Rule{}, fmt.Errorf("%q is not part of a rule; write one like FREQ=WEEKLY;BYDAY=MO,FR", part)
 		}
 		if seen[name] {
-			return Rule{}, fmt.Errorf("%s stands in the rule twice", name)
+			return Rule{}, fmt.Errorf("%s is duplicated", name)
 		}
 		seen[name] = true
 		if err := r.read(name, value); err != nil {
@@ -112,10 +112,10 @@ func (r *Rule) check(seen map[string]bool) error {
 	}
 	for _, d := range r.ByDay {
 		if r.Freq == Weekly && d.Nth != 0 {
-			return errors.New("BYDAY of a WEEKLY rule takes days without a number, like MO") // RFC 5545, 3.3.10
+			return errors.New("BYDAY of a WEEKLY rule requires days without a number, like MO") // RFC 5545, 3.3.10
 		}
 		if r.Freq == Monthly && d.Nth == 0 {
-			return errors.New("BYDAY of a MONTHLY rule takes numbered days, like 1MO or -1FR")
+			return errors.New("BYDAY of a MONTHLY rule requires numbered days, like 1MO or -1FR")
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func list[T comparable](name, value string, parse func(string) (T, bool)) ([]T, 
 	for text := range strings.SplitSeq(value, ",") {
 		one, ok := parse(text)
 		if !ok {
-			return nil, fmt.Errorf("%s=%s: %q is none", name, value, text)
+			return nil, fmt.Errorf("%s=%s: %q is invalid", name, value, text)
 		}
 		if !slices.Contains(all, one) {
 			all = append(all, one)
@@ -178,5 +178,5 @@ func parseUntil(value string) (until, error) {
 	if t, err := time.Parse("20060102", value); err == nil {
 		return until{local: t.Add(24*time.Hour - time.Second)}, nil
 	}
-	return until{}, fmt.Errorf("UNTIL=%s is no date; write 20261231 or 20261231T170000Z", value)
+	return until{}, fmt.Errorf("UNTIL=%s is not a date; write 20261231 or 20261231T170000Z", value)
 }

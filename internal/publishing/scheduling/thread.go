@@ -22,7 +22,7 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 			return nil, err
 		}
 		if s.AfterMinutes < 0 || s.AfterMinutes > post.MaxAfterMinutes {
-			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "invalid", "A segment can follow at most %d minutes after the one before. Name a smaller number.", post.MaxAfterMinutes)
+			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "invalid", "A segment can follow at most %d minutes after the previous one. Use a smaller number.", post.MaxAfterMinutes)
 		}
 		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids, AfterMinutes: s.AfterMinutes})
 	}

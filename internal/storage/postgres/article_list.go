@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/news/article"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/storage/postgres/db"
 )
@@ -28,7 +29,8 @@ func (s *Store) Articles(ctx context.Context, w pipeline.ArticleQuery) ([]pipeli
 	for i, r := range rows {
 		out[i] = pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 			Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt}
+			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt,
+			Access: article.Access(r.Access), Reservations: article.Reservations{NoIndex: r.Noindex, NoArchive: r.Noarchive, NoSnippet: r.Nosnippet, NoAI: r.Noai, TDM: r.TdmReserved, TDMPolicy: r.TdmPolicy}}
 	}
 	return out, err
 }
@@ -41,7 +43,8 @@ func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a pip
 		out[i] = pipeline.SimilarArticle{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // only the bits matter
 			ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt}}
+				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt,
+				Access: article.Access(r.Access), Reservations: article.Reservations{NoIndex: r.Noindex, NoArchive: r.Noarchive, NoSnippet: r.Nosnippet, NoAI: r.Noai, TDM: r.TdmReserved, TDMPolicy: r.TdmPolicy}}}
 	}
 	return out, err
 }
@@ -68,7 +71,8 @@ func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipe
 func storedFromRow(r db.Article, domain string) (out pipeline.StoredArticle, err error) {
 	out = pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 		Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt},
+		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt,
+		Access: article.Access(r.Access), Reservations: article.Reservations{NoIndex: r.Noindex, NoArchive: r.Noarchive, NoSnippet: r.Nosnippet, NoAI: r.Noai, TDM: r.TdmReserved, TDMPolicy: r.TdmPolicy}},
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt, SelectorVersion: int(r.SelectorVersion)}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

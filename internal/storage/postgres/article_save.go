@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -154,7 +155,7 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differingFields(old, p)
-	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
+	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName && samePermissions(old, p) {
 		return q.TouchArticle(ctx, db.TouchArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
@@ -168,7 +169,8 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{ID: old.ID, UrlID: urlID, PageID: p.PageID, Url: p.Url, CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
 		PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, DateOnly: p.DateOnly, FirstSeenAt: r.Page.FoundAt, Lead: p.Lead, BodyText: p.BodyText, BodyHtml: p.BodyHtml,
 		ImageUrl: p.ImageUrl, Section: p.Section, Tags: p.Tags, Language: p.Language, SiteName: p.SiteName, Origins: p.Origins, ContentHash: p.ContentHash, Simhash: p.Simhash,
-		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion, Version: version}); err != nil {
+		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion, Version: version,
+		Access: p.Access, Noindex: p.Noindex, Noarchive: p.Noarchive, Nosnippet: p.Nosnippet, Noai: p.Noai, TdmReserved: p.TdmReserved, TdmPolicy: p.TdmPolicy}); err != nil {
 		return err
 	}
 	if len(k.Changed) > 0 {
@@ -219,6 +221,12 @@ func differingFields(old db.Article, p db.InsertArticleParams) (changed []string
 	return changed
 }
 
+// samePermissions reports whether access and reservations of an article are unchanged.
+func samePermissions(old db.Article, p db.InsertArticleParams) bool {
+	return old.Access == p.Access && old.Noindex == p.Noindex && old.Noarchive == p.Noarchive && old.Nosnippet == p.Nosnippet && old.Noai == p.Noai &&
+		old.TdmReserved == p.TdmReserved && old.TdmPolicy == p.TdmPolicy
+}
+
 func equalTimes(a, b *time.Time) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Equal(*b)
 }
@@ -232,7 +240,9 @@ func articleParams(r pipeline.Extraction, urlID uuid.UUID) (p db.InsertArticlePa
 	p = db.InsertArticleParams{DomainID: r.Page.DomainID, UrlID: urlID, PageID: r.Page.URLID, Url: r.Page.URL, CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
 		PublishedAt: timeOrNull(a.Published), ModifiedAt: timeOrNull(a.Updated), DateOnly: a.DateOnly, Lead: a.Lead, BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
 		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash, ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
-		SelectorVersion: int32(r.SelectorVersion)} //nolint:gosec // counted up one by one
+		SelectorVersion: int32(r.SelectorVersion), //nolint:gosec // counted up one by one
+		Access:          db.ArticleAccess(cmp.Or(a.Access, article.AccessUnknown)), Noindex: a.Reservations.NoIndex, Noarchive: a.Reservations.NoArchive,
+		Nosnippet: a.Reservations.NoSnippet, Noai: a.Reservations.NoAI, TdmReserved: a.Reservations.TDM, TdmPolicy: a.Reservations.TDMPolicy}
 	p.Origins, err = json.Marshal(a.Origins)
 	if a.Origins == nil {
 		p.Origins = []byte("{}")

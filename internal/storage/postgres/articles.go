@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 
@@ -41,13 +42,11 @@ func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Pag
 	if p.FinalURL == "" {
 		p.FinalURL = c.URL
 	}
-	var header map[string][]string
+	var header http.Header
 	if err := json.Unmarshal(row.Header, &header); err != nil {
 		return p, rules, err
 	}
-	if types := header["Content-Type"]; len(types) > 0 {
-		p.ContentType = types[0]
-	}
+	p.Header, p.ContentType = header, header.Get("Content-Type")
 	if json.Unmarshal(row.Rules, &rules) != nil {
 		rules = weburl.Rules{}
 	}

@@ -61,12 +61,18 @@ func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit
 	return out, err
 }
 
+// documentFromRow returns the document of an article. Of a reserved one, only its title is
+// searched and shown.
 func documentFromRow(r db.ArticlesAfterRow) search.Document {
 	d := search.Document{ID: r.ID, Version: r.Version, URL: r.CanonicalUrl, Domain: r.Domain, Title: r.Title, Lead: r.Lead, Body: r.BodyText, Authors: r.Authors, Tags: r.Tags,
 		Section: r.Section, Language: r.Language, Image: r.ImageUrl, Published: r.FirstSeenAt.UTC(), Group: r.GroupID}
 	if r.PublishedAt != nil {
 		d.Published = r.PublishedAt.UTC()
 	}
+	if r.TdmReserved || r.Nosnippet {
+		d.Lead, d.Body = "", ""
+	}
+	d.NoEmbedding = r.TdmReserved || r.Noai
 	return d
 }
 

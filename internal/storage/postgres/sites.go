@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -29,7 +30,7 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key i
 		}
 		row, err := q.InsertSite(ctx, db.InsertSiteParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name, Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
 			WindowSeconds: int32(w.WindowSeconds), UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
-			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
+			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals),
 			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_sites",
@@ -85,7 +86,7 @@ func (s *Store) changeSite(ctx context.Context, workspaceID, id uuid.UUID, actio
 		}
 		row, err := q.UpdateSite(ctx, db.UpdateSiteParams{ID: id, Name: w.Name, Domains: orEmpty(w.Domains), WindowSeconds: int32(w.WindowSeconds), MaxID: w.MaxID, //nolint:gosec // checked
 			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, //nolint:gosec // checked
-			PublicCounts: w.PublicCounts, SecretHash: w.SecretHash})
+			PublicCounts: w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals), SecretHash: w.SecretHash})
 		if err != nil {
 			return err
 		}
@@ -124,8 +125,17 @@ func sitesFromRows(rows []db.Site) []site.Site {
 }
 
 func siteFromRow(r db.Site) site.Site {
-	return site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
+	w := site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
 		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
 		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
 		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	// They were validated before they were stored.
+	_, _ = json.Unmarshal(r.Events, &w.Events), json.Unmarshal(r.Goals, &w.Goals)
+	return w
+}
+
+// jsonList encodes a list of values that can always be encoded.
+func jsonList[T any](list []T) json.RawMessage {
+	raw, _ := json.Marshal(orEmpty(list))
+	return raw
 }

@@ -108,6 +108,9 @@ type viewBatchRows struct {
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
 	b := &viewBatchRows{sites: newSiteRows(), engagement: engagementOf(deltas)}
+	for key := range b.engagement.sites {
+		b.sites.addDay(key.Site, key.day)
+	}
 	for i, d := range deltas {
 		d.Page = sanitizeText(d.Page)
 		page := int64(i)
@@ -138,6 +141,7 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
 		b.sites.addDimensions(d)
+		b.sites.addEvents(d)
 		for _, f := range d.Filtered {
 			p := &b.filtered
 			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(f.Day))

@@ -18,6 +18,8 @@ const (
 	maxSiteValues = 200
 	// The number of pages that a site's day and month list; the others are summed up.
 	maxSiteDayPages, maxSiteMonthPages = 1_000, 5_000
+	// maxEventValues is the maximum number of values of an event's property per day.
+	maxEventValues = 100
 )
 
 // siteRows is what a batch adds to the totals of sites.
@@ -25,6 +27,7 @@ type siteRows struct {
 	hours      map[siteHour]*siteCounts
 	days       map[siteDay]*siteCounts
 	dimensions map[siteValue]*valueCounts
+	events     map[siteEvent]int64
 }
 
 type siteHour struct {
@@ -42,6 +45,11 @@ type siteValue struct {
 	dimension, value string
 }
 
+type siteEvent struct {
+	siteDay
+	event, property, value string
+}
+
 type siteCounts struct {
 	day    counter.Day
 	counts map[counter.Kind]int64
@@ -50,16 +58,14 @@ type siteCounts struct {
 type valueCounts struct{ views, visits int64 }
 
 func newSiteRows() siteRows {
-	return siteRows{hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{}, dimensions: map[siteValue]*valueCounts{}}
+	return siteRows{hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{}, dimensions: map[siteValue]*valueCounts{}, events: map[siteEvent]int64{}}
 }
 
 func (r siteRows) addHour(site uuid.UUID, h counter.HourDelta) {
 	hour, day := siteHour{site, h.Hour.Unix()}, siteDay{site, h.Day}
+	r.addDay(site, h.Day)
 	if r.hours[hour] == nil {
 		r.hours[hour] = &siteCounts{h.Day, map[counter.Kind]int64{}}
-	}
-	if r.days[day] == nil {
-		r.days[day] = &siteCounts{h.Day, map[counter.Kind]int64{}}
 	}
 	r.hours[hour].counts[h.Kind] += h.Count
 	r.days[day].counts[h.Kind] += h.Count
@@ -75,6 +81,32 @@ func (r siteRows) addDimensions(d counter.Delta) {
 	}
 	for _, v := range d.Visits {
 		r.value(d.Site, v).visits += v.Count
+	}
+}
+
+func (r siteRows) addEvents(d counter.Delta) {
+	for _, e := range d.Events {
+		r.addDay(d.Site, e.Day)
+		r.events[siteEvent{siteDay{d.Site, e.Day}, sanitizeText(e.Name), sanitizeText(e.Property), sanitizeText(e.Value)}] += e.Count
+	}
+}
+
+func (r siteRows) writeEvents(ctx context.Context, q *db.Queries) error {
+	in := db.AddSiteEventsParams{MaxValues: maxEventValues}
+	for at, n := range r.events {
+		in.SiteIds, in.Days, in.Events = append(in.SiteIds, at.site), append(in.Days, dateOf(at.day)), append(in.Events, at.event)
+		in.Properties, in.Values, in.Counts = append(in.Properties, at.property), append(in.Values, at.value), append(in.Counts, n)
+	}
+	return chunks(len(in.Values), func(from, to int) error {
+		return q.AddSiteEvents(ctx, db.AddSiteEventsParams{MaxValues: maxEventValues, SiteIds: in.SiteIds[from:to], Days: in.Days[from:to], Events: in.Events[from:to],
+			Properties: in.Properties[from:to], Values: in.Values[from:to], Counts: in.Counts[from:to]})
+	})
+}
+
+// addDay makes sure that the row of a day is written, which marks its lists as due.
+func (r siteRows) addDay(site uuid.UUID, day counter.Day) {
+	if at := (siteDay{site, day}); r.days[at] == nil {
+		r.days[at] = &siteCounts{day, map[counter.Kind]int64{}}
 	}
 }
 
@@ -105,7 +137,12 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		hours.Views, hours.Clicks, hours.Conversions = append(hours.Views, c.counts[counter.View]), append(hours.Clicks, c.counts[counter.Click]), append(hours.Conversions, c.counts[counter.Conversion])
 		hours.Visits, hours.SecondViews, hours.Recirculation = append(hours.Visits, c.counts[counter.Entry]), append(hours.SecondViews, c.counts[counter.SecondView]), append(hours.Recirculation, c.counts[counter.Recirculation])
 	}
-	if err := q.AddSiteHours(ctx, hours); err != nil {
+	if len(hours.Hours) > 0 {
+		if err := q.AddSiteHours(ctx, hours); err != nil {
+			return err
+		}
+	}
+	if err := r.writeEvents(ctx, q); err != nil {
 		return err
 	}
 	values := db.AddSiteDimensionsParams{MaxValues: maxSiteValues}

@@ -19,6 +19,9 @@ var articles string //nolint:gochecknoglobals // embedded
 //go:embed queries.txt
 var queries string //nolint:gochecknoglobals // embedded
 
+//go:embed queries_heldout.txt
+var heldOutQueries string //nolint:gochecknoglobals // embedded
+
 // Now is the time at which the suite runs its searches.
 func Now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
 
@@ -60,28 +63,36 @@ func lines(text string) func(yield func(string) bool) {
 
 // Judged is a query with the relevance of its results.
 type Judged struct {
-	Query  string
-	Grades map[uuid.UUID]int
+	Query    string
+	Question bool // a full sentence
+	HeldOut  bool // never used to tune rules
+	Grades   map[uuid.UUID]int
 }
 
 // Queries returns those of the relevance set.
 func Queries() ([]Judged, error) {
 	var out []Judged
-	for line := range lines(queries) {
-		query, grades, ok := strings.Cut(line, "=>")
-		if !ok {
-			return nil, fmt.Errorf("no judgement in %q", line)
-		}
-		j := Judged{Query: strings.TrimSpace(query), Grades: map[uuid.UUID]int{}}
-		for one := range strings.FieldsSeq(grades) {
-			key, grade, _ := strings.Cut(one, ":")
-			n, err := strconv.Atoi(grade)
-			if err != nil {
-				return nil, fmt.Errorf("%q: %w", line, err)
+	for _, file := range []struct {
+		text    string
+		heldOut bool
+	}{{queries, false}, {heldOutQueries, true}} {
+		for line := range lines(file.text) {
+			query, grades, ok := strings.Cut(line, "=>")
+			if !ok {
+				return nil, fmt.Errorf("no judgment in %q", line)
 			}
-			j.Grades[ID(key)] = n
+			query, isQuestion := strings.CutPrefix(strings.TrimSpace(query), "? ")
+			j := Judged{Query: query, Question: isQuestion, HeldOut: file.heldOut, Grades: map[uuid.UUID]int{}}
+			for one := range strings.FieldsSeq(grades) {
+				key, grade, _ := strings.Cut(one, ":")
+				n, err := strconv.Atoi(grade)
+				if err != nil {
+					return nil, fmt.Errorf("%q: %w", line, err)
+				}
+				j.Grades[ID(key)] = n
+			}
+			out = append(out, j)
 		}
-		out = append(out, j)
 	}
 	return out, nil
 }

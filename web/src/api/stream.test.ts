@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { EventReader, follow, type ServerEvent } from './stream'
 
-test('events are read however they are cut', () => {
+test('events are parsed wherever the chunks are split', () => {
   const text = 'id: 1-1\n\n: ping\nid: 2-2\nevent: posted\ndata: {"a":1}\ndata: b\n\nid: 3-3\r\ndata: Chào\r\n\r\n'
   for (const size of [1, 2, 3, 7, text.length]) {
     const reader = new EventReader()
@@ -17,7 +17,7 @@ test('events are read however they are cut', () => {
   }
 })
 
-test('an id without data moves the place', () => {
+test('an id without data advances the last event id', () => {
   const reader = new EventReader()
   expect(reader.push('id: 9-9\n\n')).toEqual([])
   expect(reader.lastId).toBe('9-9')
@@ -28,7 +28,7 @@ afterEach(() => {
   for (const o of open.splice(0)) o.close()
 })
 
-test('an interrupted stream resumes after its last event, also after answers of 502', async () => {
+test('an interrupted stream resumes after its last event, also after 502 responses', async () => {
   const asked: (string | undefined)[] = []
   const server = createServer((request, answer) => {
     asked.push(request.headers['last-event-id'] as string | undefined)
@@ -63,7 +63,7 @@ test('an interrupted stream resumes after its last event, also after answers of 
   expect(states).toEqual(['live', 'broken', 'broken', 'live again'])
 })
 
-test('whoever may not listen is not asked again', async () => {
+test('a refused stream does not reconnect', async () => {
   let asked = 0
   const server = createServer((_, answer) => {
     asked++
@@ -76,7 +76,7 @@ test('whoever may not listen is not asked again', async () => {
   expect([asked, status]).toEqual([1, 401])
 })
 
-test('a stream that the server closed is not opened again', async () => {
+test('a stream that the server closed does not reconnect', async () => {
   let asked = 0
   const server = createServer((_, answer) => {
     asked++

@@ -6,15 +6,15 @@ export interface ServerEvent {
 }
 
 /**
- * Reads "event stream interpretation" of the HTML standard, piece by piece. An
- * EventSource would do it too, but stops reconnecting when a proxy answers 502
- * while the program restarts, and then cannot say where it was.
+ * Implements the "event stream interpretation" of the HTML standard, chunk by chunk. An
+ * EventSource does so too, but stops reconnecting when a proxy returns 502
+ * while the program restarts, and then loses its position.
  */
 export class EventReader {
   private rest = ''
   private event = ''
   private data: string[] = []
-  /** Of the last event, also of one without data. */
+  /** The id of the last event, also of one without data. */
   lastId: string
 
   constructor(lastId = '') {
@@ -62,10 +62,10 @@ export interface Closed {
   message: string
 }
 
-const silence = 45_000 // the server sends a sign of life every 15 s
+const silence = 45_000 // the server sends a ping every 15 s
 const longestWait = 5_000
 
-/** Follows a stream until the signal; comes back behind the last event whenever it breaks off. */
+/** Follows a stream until the signal. If the connection breaks, it resumes after the last event. */
 export async function follow(address: string, listener: Listener, signal: AbortSignal): Promise<void> {
   let lastId = ''
   let wait = 250
@@ -103,7 +103,7 @@ export async function follow(address: string, listener: Listener, signal: AbortS
         lastId = reader.lastId
       }
     } catch {
-      // It comes back below.
+      // It reconnects below.
     } finally {
       clearTimeout(quiet)
       signal.removeEventListener('abort', stop)

@@ -1,9 +1,9 @@
 import { base } from '../boot'
 import { api, type Media, idempotencyHeader, ApiError, type Schemas, unwrap, unreachable } from './client'
 
-/** Files from this size on go to the bucket directly; the program in between would carry every byte twice. */
+/** Files from this size on are uploaded to the bucket directly; through the program, every byte would be transferred twice. */
 const large = 8 << 20
-/** How many times failed parts are sent again. */
+/** The number of times that failed parts are retried. */
 const rounds = 3
 
 type Progress = (share: number) => void
@@ -14,7 +14,7 @@ export async function upload(file: File, progress: Progress, signal?: AbortSigna
   try {
     return await uploadDirect(file, progress, signal)
   } catch (error) {
-    // Where a browser cannot reach the bucket, the program takes the file.
+    // If a browser cannot reach the bucket, the file is uploaded through the program.
     if (error instanceof BucketAway) return uploadForm(file, progress, signal)
     throw error
   }
@@ -31,12 +31,12 @@ interface Request {
   signal?: AbortSignal
 }
 
-/** Sends something large; fetch cannot tell how far it is, XMLHttpRequest can. Without an answer the status is 0. */
+/** Uploads with XMLHttpRequest, because fetch does not report progress. Without a response the status is 0. */
 function send({ method, url, body, headers = {}, sent, signal }: Request): Promise<XMLHttpRequest> {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest()
     request.open(method, url)
-    for (const [name, value] of Object.entries(headers)) if (!/^(host|content-length)$/i.test(name)) request.setRequestHeader(name, value) // those are the browser's own
+    for (const [name, value] of Object.entries(headers)) if (!/^(host|content-length)$/i.test(name)) request.setRequestHeader(name, value) // set by the browser
     request.responseType = 'json'
     request.upload.onprogress = (e) => sent(e.loaded)
     request.onload = request.onerror = () => done(request)
@@ -64,7 +64,7 @@ interface Piece {
   blob: Blob
 }
 
-/** What of a file is still to be sent, and where. */
+/** The parts of a file that are still to be uploaded, and their URLs. */
 function piecesOf(file: File, u: Schemas['MediaUpload']): Piece[] {
   if (u.parts) return u.parts.map((p) => ({ ...p, blob: file.slice((p.number - 1) * (u.part_bytes ?? 0), (p.number - 1) * (u.part_bytes ?? 0) + p.bytes) }))
   return u.url && u.method ? [{ method: u.method, url: u.url, headers: u.headers, blob: file }] : []
@@ -79,12 +79,12 @@ async function uploadDirect(file: File, progress: Progress, signal?: AbortSignal
     const answered = await sendPieces(piecesOf(file, u), file.size, progress, signal)
     if (answered === 'all') break
     if (round === rounds || answered === 'none') throw new BucketAway()
-    u = await unwrap(api.GET('/api/v1/media/uploads/{id}', { signal, params: { path } })) // with new addresses, for what is missing
+    u = await unwrap(api.GET('/api/v1/media/uploads/{id}', { signal, params: { path } })) // with new URLs for the missing parts
   }
   return unwrap(api.POST('/api/v1/media/uploads/{id}/complete', { signal, params: { path } }))
 }
 
-/** Sends one piece after the other. none: there was no answer at all. */
+/** Uploads one part after the other. none: there was no response at all. */
 async function sendPieces(pieces: Piece[], size: number, progress: Progress, signal?: AbortSignal): Promise<'all' | 'some' | 'none'> {
   let done = size - pieces.reduce((sum, p) => sum + p.blob.size, 0)
   const before = done

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { relative } from '../lib/time'
 
-/** How long until or since, kept true while it is looked at. */
+/** The duration until or since a time, updated while it is shown. */
 export function Ago({ at }: { at: string }) {
   const { i18n } = useTranslation()
   const [now, setNow] = useState(() => Date.now())

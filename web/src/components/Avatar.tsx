@@ -2,14 +2,14 @@ import { NetworkGlyph } from './network'
 
 const palette = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'orange'] as const
 
-/** Always the same color for the same name. */
+/** Returns the same color for the same name. */
 function colorOf(name: string): string {
   let sum = 0
   for (const c of name) sum = (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973
   return palette[sum % palette.length] ?? 'blue'
 }
 
-/** One or two letters that stand for a name: of the Vietnamese, the last two words. */
+/** One or two initials of a name: of Vietnamese names, the last two words. */
 export function initials(name: string): string {
   const words = name.replace(/^@/, '').split(/[\s._@-]+/).filter((w) => /\p{L}|\p{N}/u.test(w))
   const letters = words.length > 1 ? [words.at(-2), words.at(-1)] : [words[0]]

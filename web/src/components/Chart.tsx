@@ -10,7 +10,7 @@ interface Bucket {
   count: number
 }
 
-/** Numbers over time as bars; who cannot see them gets a table. */
+/** Numbers over time as bars, with a table for screen readers. */
 export default function Chart({ label, what, buckets, unit, zone }: { label: string; what?: string; buckets: Bucket[]; unit: 'hour' | 'day'; zone: string }) {
   const { i18n, t } = useTranslation()
   const place = useRef<HTMLDivElement>(null)

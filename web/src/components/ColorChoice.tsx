@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 export const colorNames = ['gray', 'red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange'] as const
 
-/** Chooses one of the colors that groups and accounts may have. */
+/** Selects one of the colors of groups and accounts. */
 export function ColorChoice({ label, value, onChange, clearable }: { label: string; value: string; onChange: (color: string) => void; clearable?: boolean }) {
   const { t } = useTranslation()
   return (

@@ -6,13 +6,13 @@ interface Question {
   title: string
   /** What will happen, and whether it can be undone. */
   text: string
-  /** The button that does it. */
+  /** The label of the confirming button. */
   action: string
   danger?: boolean
   run: () => void
 }
 
-/** Asks before something that one click should not do: gives the dialog, and what opens it. */
+/** Asks for confirmation of an action. Returns the dialog and a function that opens it. */
 export function useConfirm(): [dialog: ReactNode, ask: (q: Question) => void] {
   const { t } = useTranslation()
   const [opened, setOpened] = useState(false)

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { LinkButton } from './links'
 import { Page } from './Page'
 
-/** A page about news: its heading, and the way to the others. */
+/** A page about news: its heading, and links to the others. */
 export function NewsFrame({ title, lead, actions, children }: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
   const { t } = useTranslation()
   const path = useRouterState({ select: (s) => s.location.pathname })

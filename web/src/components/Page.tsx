@@ -1,7 +1,7 @@
 import { Box, Group, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-/** A page: its heading, what can be done on it, and its content. */
+/** A page: its heading, actions and content. */
 export function Page({ title, lead, actions, children }: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

@@ -7,14 +7,14 @@ import { Time } from './Time'
 interface Props {
   value: Rule
   onChange: (r: Rule) => void
-  /** Where the rule is anchored, on the wall clock of the zone; empty: not chosen yet. */
+  /** The start of the rule in local time; empty: not chosen yet. */
   starts: Wall | ''
   zone: string
 }
 
 const shown = 4
 
-/** Builds a recurrence rule, and says what it means and when it comes next. */
+/** Edits a recurrence rule and shows its meaning and next occurrences. */
 export function RuleBuilder({ value: r, onChange, starts, zone }: Props) {
   const { t, i18n } = useTranslation()
   const anchor = starts || '2026-01-01T00:00'

@@ -96,7 +96,7 @@ function Frame() {
   )
 }
 
-/** Keys that lead to the pages from everywhere. */
+/** Global keyboard shortcuts to the pages. */
 function useGoing() {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -149,7 +149,7 @@ function Navigation() {
   ))
 }
 
-/** Says whether what is shown is up to date. */
+/** Shows whether the data is up to date. */
 function LiveSign() {
   const { t } = useTranslation()
   const state = useConnection()

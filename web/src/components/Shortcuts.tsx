@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { createContext, type ReactNode, type RefObject, useCallback, useContext, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-/** One key, or two that are pressed after one another, such as "g c". */
+/** One key, or a sequence of two, such as "g c". */
 export interface Shortcut {
   keys: string
   label: string
@@ -25,7 +25,7 @@ const Context = createContext<Board>({ add: () => () => undefined, show: () => u
 /** Opens the list of shortcuts. */
 export const useShowShortcuts = () => useContext(Context).show
 
-/** Makes keys do something for as long as the caller is shown. */
+/** Registers shortcuts for as long as the calling component is mounted. */
 export function useShortcuts(title: string, all: Shortcut[]): void {
   const { add } = useContext(Context)
   const group = useRef<ShortcutGroup>({ title, all })
@@ -38,13 +38,13 @@ export function useShortcuts(title: string, all: Shortcut[]): void {
 /** How long the first of two keys waits for the second. */
 const sequenceTimeout = 1500
 
-/** Whoever types, or chooses in a dialog or a menu, presses keys for that. */
+/** Reports whether keys are meant for a field, a dialog or a menu. */
 function busy(target: EventTarget | null): boolean {
   if ([...document.querySelectorAll('[role=dialog],[role=menu],[role=listbox]')].some((e) => e.checkVisibility())) return true
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
 }
 
-/** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 asks for: speech input types them unasked. */
+/** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 requires: speech input may trigger them by accident. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   const groups = useRef(new Set<RefObject<ShortcutGroup>>())

@@ -9,7 +9,7 @@ const looks = {
   exact: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
-/** A time on the clock of a zone, by default the workspace's. */
+/** A time in a zone, by default the workspace's. */
 export function Time({ at, zone, look = 'full' }: { at: string; zone?: string; look?: keyof typeof looks }) {
   const { i18n } = useTranslation()
   const me = useMe()

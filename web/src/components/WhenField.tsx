@@ -14,7 +14,7 @@ interface Props {
   zone: string
   onChange: (when: Wall | '') => void
   error?: ReactNode
-  /** An instant that is offered as a shortcut: the next free slot of a queue. */
+  /** An instant offered as a shortcut: the next free slot of a queue. */
   nextSlot?: string
   autoFocus?: boolean
   required?: boolean
@@ -22,15 +22,15 @@ interface Props {
 }
 
 /**
- * A date and time: typed as people say it, in English or Vietnamese, or picked.
- * What is understood stands below, with the zone.
+ * A date and time: typed in natural language, in English or Vietnamese, or picked.
+ * The parsed time is shown below, with the zone.
  */
 export function WhenField({ label, value: given, zone, onChange, error, nextSlot, autoFocus, required, w = 260 }: Props) {
   const { t, i18n } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
-  // What is being typed; the field shows the value when nobody types.
+  // The text during typing; otherwise the field shows the value.
   const [typed, setTyped] = useState<string>()
-  // What was chosen stands here until the owner has it, too.
+  // The chosen value, until the parent has it, too.
   const [mine, setMine] = useState<{ when: Wall | ''; instead: Wall | '' }>()
   const value = mine && mine.instead === given ? mine.when : given
   const give = (when: Wall | '') => {

@@ -15,7 +15,7 @@ interface Props {
   close: () => void
 }
 
-/** A month, a clock of 24 hours and the times that are chosen most. Weeks begin on Monday. */
+/** A month, a 24-hour clock and the most common times. Weeks begin on Monday. */
 export default function WhenPicker({ value, zone, onChange, nextSlot, close }: Props) {
   const { t, i18n } = useTranslation()
   const now = toWall(Date.now(), zone)

@@ -2,7 +2,7 @@ import { Select, type SelectProps } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { zones } from '../lib/time'
 
-/** Chooses an IANA time zone. */
+/** Selects an IANA time zone. */
 export function ZoneSelect({ value, onChange, ...rest }: { value: string; onChange: (zone: string) => void } & Omit<SelectProps, 'value' | 'onChange' | 'data'>) {
   const { t } = useTranslation()
   return (

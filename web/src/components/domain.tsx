@@ -15,7 +15,7 @@ const looks = {
   paused: { color: 'orange', icon: IconPlayerPause },
 } as const
 
-/** Whether a site is being crawled, by icon and word. */
+/** The state of a site's crawl, with an icon and a word. */
 export function DomainStatus({ status }: { status: Status }) {
   const { t } = useTranslation()
   const { color, icon: Icon } = looks[status]
@@ -26,7 +26,7 @@ export function DomainStatus({ status }: { status: Status }) {
   )
 }
 
-/** What can be done to the crawl of a site. */
+/** The actions on a site's crawl. */
 export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 'domain' | 'status'> }) {
   const { t } = useTranslation()
   const client = useQueryClient()

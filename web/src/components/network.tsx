@@ -5,7 +5,7 @@ import {
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 
-/** A network that has no entry is shown all the same. */
+/** Networks without an entry are shown, too. */
 const networks: Record<string, { name: string; icon: ComponentType<IconProps>; color: MantineColor }> = {
   bluesky: { name: 'Bluesky', icon: IconBrandBluesky, color: 'cyan' },
   discord: { name: 'Discord', icon: IconBrandDiscord, color: 'grape' },
@@ -19,15 +19,15 @@ const networks: Record<string, { name: string; icon: ComponentType<IconProps>; c
 }
 
 export const networkName = (network: string) => networks[network]?.name ?? network
-/** What posts to a network are drawn in where colours tell networks; never without its icon. */
+/** The color of a network's posts where colors distinguish networks; always shown with its icon. */
 export const networkColor = (network: string): MantineColor => networks[network]?.color ?? 'gray'
 
-/** The colors of the networks' own marks. */
+/** The networks' brand colors. */
 const brands: Record<string, string> = {
   bluesky: '#0a6fd6', discord: '#5865f2', facebook: '#0866ff', instagram: '#c2257f', linkedin: '#0a66c2', mastodon: '#563acc', telegram: '#1c7db8', threads: '#111111', x: '#111111',
 }
 
-/** A network's glyph on its brand color; what it belongs to names the network. */
+/** A network's glyph on its brand color; the surrounding element names the network. */
 export function NetworkGlyph({ network, size = 16, named }: { network: string; size?: number; named?: boolean }) {
   const Icon = networks[network]?.icon ?? IconWorld
   return (
@@ -42,7 +42,7 @@ export function NetworkIcon({ network, size = 18 }: { network: string; size?: nu
   return <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} />
 }
 
-/** How an account is called here: as people chose, else as its network calls it. */
+/** An account's label, else its name at the network. */
 export const displayName = (a: { label?: string; name: string; handle: string }) => a.label || a.name || a.handle
 
 export function AccountName({ network, handle, label, size = 'sm' }: { network: string; handle: string; label?: string; size?: 'xs' | 'sm' | 'md' }) {

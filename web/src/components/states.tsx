@@ -14,7 +14,7 @@ export function Waiting() {
   )
 }
 
-/** The shape of a list that is on its way, so that nothing jumps when it comes. */
+/** A placeholder for a list that is loading, so that the layout does not shift. */
 export function WaitingRows({ rows = 4, height = 76 }: { rows?: number; height?: number }) {
   const { t } = useTranslation()
   return (
@@ -26,7 +26,7 @@ export function WaitingRows({ rows = 4, height = 76 }: { rows?: number; height?:
   )
 }
 
-/** The same of cards. */
+/** A placeholder for cards. */
 export function WaitingCards({ cards = 6, height = 150, cols = { base: 1, sm: 2, xl: 3 } }: { cards?: number; height?: number; cols?: Record<string, number> }) {
   const { t } = useTranslation()
   return (
@@ -38,7 +38,7 @@ export function WaitingCards({ cards = 6, height = 150, cols = { base: 1, sm: 2,
   )
 }
 
-/** Says what went wrong and what to do. */
+/** Shows an error and its remedy. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const { t } = useTranslation()
   return (
@@ -55,7 +55,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   )
 }
 
-/** What a page shows that has nothing yet: what it is for, and how to begin. */
+/** An empty state: what the page is for, and how to begin. */
 export function Empty({ icon: Icon, title, text, children }: { icon: ComponentType<IconProps>; title: string; text: string; children?: ReactNode }) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center">
@@ -84,7 +84,7 @@ export function NotFound() {
   )
 }
 
-/** A page that has thrown. Most often its code is of a build that is no longer served. */
+/** A page that has thrown. Usually its code belongs to a build that is no longer served. */
 export function Broken({ error }: { error: unknown }) {
   const { t } = useTranslation()
   return (

@@ -8,7 +8,7 @@ import type { PostStatus, Schemas } from '../api/client'
 
 export type AnyStatus = PostStatus | Schemas['TargetStatus'] | 'pending' | 'rejected'
 
-/** Never by colour alone: each has an icon and a word. */
+/** Never by color alone: each has an icon and a word. */
 export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType<IconProps> }> = {
   draft: { color: 'gray', icon: IconPencil },
   pending: { color: 'grape', icon: IconHelpHexagon },
@@ -22,7 +22,7 @@ export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType
   canceled: { color: 'gray', icon: IconBan },
 }
 
-/** Of a draft that waits for somebody, that is what matters. */
+/** For a draft that is pending approval, this is what matters. */
 export function statusOf(post: { status: PostStatus; approval?: { state: string } }): AnyStatus {
   if (post.status === 'draft' && (post.approval?.state === 'pending' || post.approval?.state === 'rejected')) return post.approval.state
   return post.status

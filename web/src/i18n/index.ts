@@ -3,7 +3,7 @@ import { initReactI18next } from 'react-i18next'
 import { sharePreference } from '../lib/preferences'
 import type messages from './en.json'
 
-/** A language is a file of messages beside this one, and a line here. */
+/** A language is a file of messages next to this one, and a line here. */
 export const languages = {
   en: { name: 'English', load: () => import('./en.json') },
   vi: { name: 'Tiếng Việt', load: () => import('./vi.json') },
@@ -42,7 +42,7 @@ export async function setLanguage(language: Language): Promise<void> {
   sharePreference('language', language)
 }
 
-/** Also keeps it for the next time. */
+/** Also stores the choice. */
 export async function chooseLanguage(language: Language): Promise<void> {
   localStorage.setItem('dateline-language', language)
   await setLanguage(language)

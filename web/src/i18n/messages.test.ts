@@ -10,11 +10,11 @@ function flat(o: object, prefix = ''): [string, string][] {
 const names = (o: object) => new Set(flat(o).map(([key]) => key).filter((key) => !key.endsWith('_one')))
 const gaps = (text: string) => [...text.matchAll(/{{\s*(\w+)/g)].map((m) => m[1]).sort()
 
-test('every message is there in every language', () => {
+test('every message exists in every language', () => {
   expect([...names(vi)].sort()).toEqual([...names(en)].sort())
 })
 
-test('messages have the same gaps in every language', () => {
+test('messages have the same placeholders in every language', () => {
   const english = new Map(flat(en))
   for (const [key, text] of flat(vi)) expect([key, gaps(text)]).toEqual([key, gaps(english.get(key) ?? '')])
 })

@@ -3,7 +3,7 @@ import { compare, compareTexts, compareWords } from './diff'
 
 const side = (pieces: { kind: string; text: string }[], other: string) => pieces.filter((p) => p.kind !== other).map((p) => p.text)
 
-test('both versions can be read from what is compared, whatever they are', () => {
+test('both versions can be restored from any comparison', () => {
   let seed = 7
   const random = (n: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -17,7 +17,7 @@ test('both versions can be read from what is compared, whatever they are', () =>
   }
 })
 
-test('a word that was changed is the only one that is shown so', () => {
+test('only changed words are shown as changed', () => {
   expect(compareWords('Giá vàng vượt 90 triệu', 'Giá vàng vượt 91 triệu')).toEqual([
     { kind: 'same', text: 'Giá vàng vượt ' }, { kind: 'removed', text: '90' }, { kind: 'added', text: '91' }, { kind: 'same', text: ' triệu' },
   ])

@@ -3,16 +3,16 @@ export interface Piece {
   text: string
 }
 
-/** A paragraph; one that was changed has pieces of both versions. */
+/** A paragraph; a changed one has pieces of both versions. */
 export interface Block {
   kind: 'same' | 'added' | 'removed' | 'changed'
   pieces: Piece[]
 }
 
-// Beyond this many comparisons everything counts as changed: nobody waits for more.
+// Beyond this many comparisons everything counts as changed, to stay fast.
 const most = 1_000_000
 
-/** The longest common part of two lists, and what each has besides. */
+/** The longest common subsequence of two lists, and the rest of each. */
 export function compare(before: string[], after: string[]): Piece[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
@@ -47,7 +47,7 @@ function middle(a: string[], b: string[]): Piece[] {
 
 const words = (text: string) => text.match(/\s+|\S+/g) ?? []
 
-/** Joins neighbours of one kind. */
+/** Joins neighbors of one kind. */
 function joined(pieces: Piece[]): Piece[] {
   const out: Piece[] = []
   for (const p of pieces) {
@@ -60,13 +60,13 @@ function joined(pieces: Piece[]): Piece[] {
 
 export const compareWords = (before: string, after: string) => joined(compare(words(before), words(after)))
 
-/** Whether at least a third of the longer one is in both. */
+/** Reports whether at least a third of the longer one is in both. */
 function alike(pieces: Piece[], before: string, after: string): boolean {
   const same = pieces.filter((p) => p.kind === 'same').reduce((n, p) => n + p.text.trim().length, 0)
   return same * 3 >= Math.max(before.length, after.length)
 }
 
-/** What became of a text of paragraphs. */
+/** Compares two texts by paragraphs. */
 export function compareTexts(before: string, after: string): Block[] {
   const paragraphs = (text: string) => text.split('\n\n').filter((p) => p !== '')
   const out: Block[] = []

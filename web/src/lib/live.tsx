@@ -7,7 +7,7 @@ import { notifyMatches, notifyMention } from './notify'
 
 const Context = createContext<Connection>('connecting')
 
-/** How the stream of the workspace's events stands. */
+/** The state of the workspace's event stream. */
 export const useConnection = () => useContext(Context)
 
 interface WorkspaceEvent {

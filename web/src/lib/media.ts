@@ -4,7 +4,7 @@ import { api, type Media, unwrap } from '../api/client'
 export const mediaKinds = ['all', 'image', 'animation', 'video'] as const
 export type MediaChoice = 'all' | Media['kind']
 
-/** The files of the library, the newest first, by words of their names and descriptions. */
+/** The files of the library, newest first, filtered by words of their names and descriptions. */
 export function useMediaList(kind: MediaChoice, q: string) {
   return useInfiniteQuery({
     queryKey: ['media-list', kind, q],

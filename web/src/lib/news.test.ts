@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asked, isChosen, isPlain, keptOf, newsSearch, searchOf } from './news'
 
-test('an address that somebody wrote is read as far as it makes sense', () => {
+test('a URL is parsed as far as it is valid', () => {
   expect(newsSearch({ q: 2026, domain: 'a.example', section: ['Sport', '', 'Sport', 7], mode: 'magic', since: 'toString', from: '2026-13-01', to: '2026-12-01', sort: 'time', x: 1 })).toEqual({
     q: '2026', domain: ['a.example'], section: ['Sport', '7'], mode: undefined, since: undefined, from: undefined, to: '2026-12-01', sort: 'time', language: undefined, author: undefined, tag: undefined,
   })
@@ -14,7 +14,7 @@ test('days are those of the workspace, and the last one is included', () => {
   expect(asked({ since: 'week' }, 'UTC', Date.parse('2026-11-08T00:00:00Z'))).toEqual({ from: '2026-11-01T00:00:00.000Z' })
 })
 
-test('everything, or everything of one domain, is listed; the rest is searched', () => {
+test('all articles, or all of one domain, are listed; other queries are searches', () => {
   expect([{}, { q: ' ' }, { domain: ['a'] }, { from: '2026-01-01' }].map((s) => isPlain(s))).toEqual([true, true, true, true])
   expect([{ q: 'a' }, { domain: ['a', 'b'] }, { section: ['Sport'] }, { tag: ['x'] }].map((s) => isPlain(s))).toEqual([false, false, false, false])
   expect([isChosen({ q: 'a', sort: 'time' }), isChosen({ since: 'day' })]).toEqual([false, true])

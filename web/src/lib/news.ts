@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/client'
 import { toInstant } from './time'
 
-/** What articles can be chosen by, as the API names it. */
+/** The facets of articles, named as in the API. */
 export const fields = ['domain', 'section', 'language', 'author', 'tag'] as const
 export type Field = (typeof fields)[number]
 
@@ -9,13 +9,13 @@ export type Field = (typeof fields)[number]
 export const spans = { day: 1, week: 7, month: 30 } as const
 export type Span = keyof typeof spans
 
-/** A search for articles as it stands in the page's address. */
+/** A search for articles as in the page's URL. */
 export interface NewsSearch extends Partial<Record<Field, string[]>> {
   q?: string
   mode?: 'keyword' | 'semantic'
   sort?: 'time'
   since?: Span
-  /** Days on the workspace's calendar, both included. */
+  /** Days in the workspace's time zone, both included. */
   from?: string
   to?: string
 }
@@ -27,7 +27,7 @@ function list(value: unknown): string[] | undefined {
   return all.length > 0 ? [...new Set(all)].slice(0, 50) : undefined
 }
 
-/** Reads the page's address, which anybody may have written. */
+/** Parses the page's URL, which is untrusted. */
 export function newsSearch(raw: Record<string, unknown>): NewsSearch {
   const q = typeof raw.q === 'number' ? String(raw.q) : raw.q
   return {
@@ -43,10 +43,10 @@ export function newsSearch(raw: Record<string, unknown>): NewsSearch {
 
 export const isChosen = (s: NewsSearch) => fields.some((f) => s[f]) || s.since !== undefined || s.from !== undefined || s.to !== undefined
 
-/** Whether all articles are asked for, at most of one domain: those are listed to the last one, while a search ends behind 1,000. */
+/** Reports whether all articles are requested, at most of one domain: those are listed completely, while a search ends after 1,000. */
 export const isPlain = (s: NewsSearch) => !s.q?.trim() && !s.section && !s.language && !s.author && !s.tag && (s.domain?.length ?? 0) < 2
 
-/** A search as the API takes it; now is what spans reach back from. */
+/** The API's parameters of a search; time spans end now. */
 export function asked(s: NewsSearch, zone: string, now: number) {
   const from = s.from ? toInstant(`${s.from}T00:00`, zone) : s.since ? new Date(now - spans[s.since] * 86_400_000) : undefined
   const to = s.to && toInstant(`${new Date(Date.parse(s.to) + 86_400_000).toISOString().slice(0, 10)}T00:00`, zone)
@@ -67,7 +67,7 @@ export function searchOf(n: Schemas['SavedSearch']): NewsSearch {
   return { q: n.query || undefined, sort: 'time', domain: some(n.domains), section: some(n.sections), language: some(n.languages), author: some(n.authors), tag: some(n.tags) }
 }
 
-/** What is kept of a search: neither its times nor its order. */
+/** The part of a search that is saved: neither its times nor its order. */
 export const keptOf = (s: NewsSearch) => ({
   query: s.q?.trim() ?? '', domains: s.domain ?? [], sections: s.section ?? [], languages: s.language ?? [], authors: s.author ?? [], tags: s.tag ?? [],
 })

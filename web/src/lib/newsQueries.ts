@@ -2,10 +2,10 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
 import type { Asked } from './news'
 
-/** Names of sections and authors have commas. */
+/** Names of sections and authors may contain commas. */
 export const repeated = { array: { style: 'form', explode: true } } as const
 
-/** How many there are of which domain, section and so on. */
+/** The number of articles by domain, section and so on. */
 export const countsQuery = (query: Asked) =>
   queryOptions({
     queryKey: ['news-counts', query],
@@ -18,7 +18,7 @@ export const articleQuery = (id: string) =>
 
 export const savedQuery = queryOptions({ queryKey: ['saved-searches'], queryFn: async () => (await unwrap(api.GET('/api/v1/saved-searches'))).saved_searches })
 
-/** Crawls tell nothing to the stream of events; their figures are read again this often. */
+/** Crawls have no events, so their figures are polled at this interval. */
 export const crawlPace = 3000
 
 export const domainQuery = (domain: string) =>

@@ -4,7 +4,7 @@ import i18n from 'i18next'
 import { ApiError } from '../api/client'
 import { base } from '../boot'
 
-/** What went wrong, in the reader's language where it is known, and what to do. */
+/** The message of an error, in the user's language if it is known, with its remedy. */
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) {
     const key = `problem.${error.code}`

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
 import { api, type Post, type Schemas, unwrap } from '../api/client'
 
-/** Lists of up to this many pages are fetched again; of longer ones only the changed posts are. */
+/** Lists of up to this many pages are refetched; of longer ones only the changed posts. */
 const short = 3
 
 /** Posts have changed: those with these ids, or some. */
@@ -23,7 +23,7 @@ async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id:
     list && { ...list, pages: list.pages.map((page) => (page.posts.some((p) => p.id === id) ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) } : page)) })
 }
 
-/** What is asked before a post goes out at once. */
+/** The confirmation before a post is published immediately. */
 export const confirmNow = (t: TFunction, handles: string[]) => ({
   title: t('compose.nowTitle'), text: t('compose.nowText', { accounts: handles.join(', ') }), action: t('compose.now'),
 })

@@ -34,7 +34,7 @@ export const slotsQuery = (from: Date, to: Date) =>
 export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
 
-/** What networks show of a linked page. */
+/** The card that networks show for a linked page. */
 export const linkCardQuery = (url: string) =>
   queryOptions({ queryKey: ['link-card', url], staleTime: 900_000, retry: false, queryFn: () => unwrap(api.GET('/api/v1/link-card', { params: { query: { url } } })) })
 

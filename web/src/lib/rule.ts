@@ -1,16 +1,16 @@
 import type { TFunction } from 'i18next'
 import { toInstant, type Wall } from './time'
 
-/** A recurrence rule as the API takes it: the part of RFC 5545, 3.3.10, that internal/publishing/recurrence follows. */
+/** A recurrence rule as in the API: the part of RFC 5545, 3.3.10, that internal/publishing/recurrence supports. */
 export interface Rule {
   freq: 'DAILY' | 'WEEKLY' | 'MONTHLY'
   interval: number
-  /** Weekdays; of a monthly rule the nth, or below zero the nth from the month's end. */
+  /** Weekdays; of a monthly rule the nth, or if negative the nth from the month's end. */
   byDay: { nth: number; day: Day }[]
-  /** Of a monthly rule; below zero: from the month's end. */
+  /** Of a monthly rule; negative: from the month's end. */
   byMonthDay: number[]
   count?: number
-  /** A date, which is meant whole. */
+  /** A date; the whole day is included. */
   until?: string
 }
 
@@ -27,7 +27,7 @@ const dayMs = 86_400_000
 
 export const weekday = (wall: Wall): Day => days[weekdayOf(dateOf(wall))] ?? 'MO'
 
-/** Which of its weekdays a date is in its month: 1 the first, up to 5. */
+/** The number of a date's weekday in its month: 1 for the first, up to 5. */
 export const nthOf = (wall: Wall) => Math.ceil(dateOf(wall).getUTCDate() / 7)
 
 export function formatRule(r: Rule): string {
@@ -40,7 +40,7 @@ export function formatRule(r: Rule): string {
   return parts.join(';')
 }
 
-/** Reads what the API has stored. Nothing comes of what this file does not know. */
+/** Parses a stored rule; undefined if it has unsupported parts. */
 export function parseRule(rule: string): Rule | undefined {
   const r: Rule = { ...defaultRule, byDay: [], byMonthDay: [] }
   for (const part of rule.replace(/^RRULE:/, '').split(';')) {
@@ -58,7 +58,7 @@ export function parseRule(rule: string): Rule | undefined {
   return r
 }
 
-/** Whether a date fits the rule, whatever came before it. */
+/** Reports whether a single date matches the rule. */
 function fits(r: Rule, start: Date, date: Date): boolean {
   const day = days[weekdayOf(date)]
   switch (r.freq) {
@@ -81,10 +81,10 @@ function fits(r: Rule, start: Date, date: Date): boolean {
   }
 }
 
-/** Where looking ends, whatever the rule says. */
+/** The end of the search, whatever the rule. */
 const farthest = 366 * 6
 
-/** The times of a rule on its wall clock, in order: those before `to`, at most so many from `from` on. */
+/** The local times of a rule in order: those before `to`, with a maximum number from `from` on. */
 export function occurrences(r: Rule, starts: Wall, { from = starts, to, most }: { from?: Wall; to?: Wall; most: number }): Wall[] {
   const out: Wall[] = []
   const start = dateOf(starts)
@@ -100,7 +100,7 @@ export function occurrences(r: Rule, starts: Wall, { from = starts, to, most }: 
   return out
 }
 
-/** The same as instants, from now on. */
+/** The upcoming occurrences as instants. */
 export function upcoming(r: Rule, starts: Wall, zone: string, most: number, now = Date.now()): string[] {
   const yesterday = new Date(now - 2 * dayMs).toISOString().slice(0, 16)
   return occurrences(r, starts, { from: yesterday > starts ? yesterday : starts, most: most + 4 })
@@ -111,12 +111,12 @@ export function upcoming(r: Rule, starts: Wall, zone: string, most: number, now 
 
 const ordinals: Record<number, 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'last'> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', 5: 'fifth', [-1]: 'last' }
 
-/** A day of the week in the language: 2024 began on a Monday. */
+/** The name of a weekday: 2024 began on a Monday. */
 export function dayName(day: Day, language: string, look: 'long' | 'short' = 'long'): string {
   return new Intl.DateTimeFormat(language, { weekday: look, timeZone: 'UTC' }).format(new Date(Date.UTC(2024, 0, 1 + days.indexOf(day))))
 }
 
-/** A rule in words. What the words do not reach is told as it is written. */
+/** A rule in words. Rules without words are shown as written. */
 export function describeRule(rule: string, starts: Wall, t: TFunction, language: string): string {
   const r = parseRule(rule)
   if (!r) return rule

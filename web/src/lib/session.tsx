@@ -9,7 +9,7 @@ export interface Me extends Omit<Schemas['Me'], never> {
 
 const Context = createContext<Me | null>(null)
 
-/** Shows the page once it is known who reads it. */
+/** Renders the page once the session is loaded. */
 export function SessionProvider({ children }: { children: ReactNode }) {
   const me = useQuery({
     queryKey: ['me'],
@@ -31,7 +31,7 @@ export function useMe(): Me {
 
 const order: Role[] = ['viewer', 'author', 'editor', 'owner']
 
-/** Whether the reader's role is at least this. The API decides; this only hides what it would refuse. */
+/** Reports whether the user has at least this role. The API decides; this only hides what it would refuse. */
 export function useAtLeast(role: Role): boolean {
   return order.indexOf(useMe().role) >= order.indexOf(role)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mondayOf, relative, toInstant, toWall } from './time'
 
-test('wall clocks and instants lead to each other', () => {
+test('local times and instants are converted into each other', () => {
   for (const [wall, zone, instant] of [
     ['2026-12-24T18:00:00', 'Asia/Ho_Chi_Minh', '2026-12-24T11:00:00.000Z'],
     ['2026-12-24T18:00:00', 'Europe/Paris', '2026-12-24T17:00:00.000Z'],
@@ -14,11 +14,11 @@ test('wall clocks and instants lead to each other', () => {
   }
 })
 
-test('what is written with a space or without seconds is the same', () => {
+test('a space or missing seconds make no difference', () => {
   expect(toInstant('2026-12-24 18:00:00', 'UTC')).toEqual(toInstant('2026-12-24T18:00', 'UTC'))
 })
 
-test('of an hour that comes twice it is the first, and one that is left out is read as later', () => {
+test('an ambiguous hour means the first, and a skipped one is later', () => {
   expect(toInstant('2026-10-25T02:30', 'Europe/Paris').toISOString()).toBe('2026-10-25T00:30:00.000Z')
   expect(toInstant('2026-03-29T02:30', 'Europe/Paris').toISOString()).toBe('2026-03-29T01:30:00.000Z')
 })
@@ -27,7 +27,7 @@ test('a week begins on its Monday, and a Sunday ends one', () => {
   expect(['2026-11-22', '2026-11-23', '2026-11-25', '2027-01-01'].map(mondayOf)).toEqual(['2026-11-16', '2026-11-23', '2026-11-23', '2026-12-28'])
 })
 
-test('how long until is told in the language', () => {
+test('durations are formatted in the language', () => {
   expect(relative(90_000, 'en', 0)).toBe('in 1 minute')
   expect(relative(0, 'en', 7_200_000)).toBe('2 hours ago')
   expect(relative(-86_400_000, 'en', 0)).toBe('yesterday')

@@ -1,4 +1,4 @@
-/** A time on a wall clock: 2026-12-24T18:00:00, without zone. */
+/** A local time: 2026-12-24T18:00:00, without zone. */
 export type Wall = string
 
 const parts = new Map<string, Intl.DateTimeFormat>()
@@ -14,7 +14,7 @@ function clock(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** What a wall clock in the zone shows at an instant. */
+/** The local time in a zone at an instant. */
 export function toWall(instant: string | number | Date, zone: string): Wall {
   const p: Record<string, string> = {}
   for (const { type, value } of clock(zone).formatToParts(new Date(instant))) p[type] = value
@@ -24,8 +24,8 @@ export function toWall(instant: string | number | Date, zone: string): Wall {
 const utc = (wall: Wall) => Date.parse(`${wall.replace(' ', 'T').padEnd(19, ':00').slice(0, 19)}Z`)
 
 /**
- * The instant at which a wall clock shows a time. Of a time that comes twice it is
- * the first; one that is left out is read as that much later.
+ * The instant of a local time. An ambiguous time means
+ * the first; a skipped one is later by the length of the gap.
  */
 export function toInstant(wall: Wall, zone: string): Date {
   const want = utc(wall)
@@ -40,7 +40,7 @@ export const zones: string[] = (() => {
   return all.includes('UTC') ? all : ['UTC', ...all]
 })()
 
-/** The Monday of the week in which a date is: weeks end with their Sunday. */
+/** The Monday of a date's week: weeks end on Sunday. */
 export function mondayOf(date: string): string {
   const day = new Date(`${date}T00:00Z`)
   day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))
@@ -66,7 +66,7 @@ export function formatRange(from: string, to: string, language: string): string 
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]]
 
-/** How long until or since, in words. */
+/** The duration until or since a time, in words. */
 export function relative(at: string | number | Date, language: string, now = Date.now()): string {
   const ms = new Date(at).getTime() - now
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1000]

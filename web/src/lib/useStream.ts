@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { type Connection, follow } from '../api/stream'
 import { base } from '../boot'
 
-/** Follows a stream of the API for as long as the page that asks is shown. */
+/** Follows a stream of the API for as long as the calling component is mounted. */
 export function useStream(path: string | undefined, event: (data: unknown) => void): Connection {
   const [state, setState] = useState<Connection>('connecting')
   const latest = useRef(event)

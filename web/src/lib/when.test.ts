@@ -4,7 +4,7 @@ import { formatWhen, offsetName, parseWhen } from './when'
 const zone = 'Asia/Ho_Chi_Minh'
 const now = Date.parse('2026-11-23T03:20:30Z') // Monday 10:20 there
 
-describe('parseWhen reads what people write', () => {
+describe('parseWhen parses natural language', () => {
   test.each([
     ['tomorrow 9', '2026-11-24T09:00'],
     ['Tomorrow at 9:30', '2026-11-24T09:30'],
@@ -65,18 +65,18 @@ test.each(['', 'soon', 'tomorrow maybe', '25:00', '31/2', 'tomorrow 9 10', 'next
   expect(parseWhen(text, zone, now)).toBeUndefined()
 })
 
-test('hours ahead are counted across a change of clocks', () => {
+test('hours ahead are counted across a clock change', () => {
   expect(parseWhen('in 2 hours', 'Europe/Paris', Date.parse('2026-03-29T00:30:00Z'))).toBe('2026-03-29T04:30')
 })
 
-test('what a field shows is read again', () => {
+test('the text of a field can be parsed again', () => {
   for (const language of ['en', 'vi'])
     for (const wall of ['2026-11-24T09:00', '2026-11-29T00:05', '2027-02-28T23:59', '2027-05-01T12:30']) expect(parseWhen(formatWhen(wall, language), zone, now)).toBe(wall)
   expect(formatWhen('2026-11-24T09:00', 'en')).toBe('Tue 24 Nov 2026, 09:00')
   expect(formatWhen('2026-11-29T09:00', 'vi')).toBe('CN, 29/11/2026 09:00')
 })
 
-test('a zone is named by what its clocks differ by', () => {
+test('a zone is named by its offset', () => {
   expect(offsetName('Asia/Ho_Chi_Minh', now)).toBe('GMT+7')
   expect(offsetName('Europe/Paris', Date.parse('2026-07-01T00:00Z'))).toBe('GMT+2')
 })

@@ -1,6 +1,6 @@
 import { toInstant, toWall, type Wall } from './time'
 
-/** Text as it is compared: lower case, without the marks of Vietnamese; "thứ" must not be taken for Thursday. */
+/** Normalizes text for comparison: lower case, without Vietnamese diacritics; "thứ" must not match Thursday. */
 const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll('thứ', 'weekday').normalize('NFD').replace(/[\u0300-\u036f]/g, '').replaceAll('đ', 'd').replace(/[,;]/g, ' ').replace(/\s+/g, ' ').trim()
 
 const weekdays: [RegExp, number][] = [
@@ -16,7 +16,7 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const monthNames = 'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
 const monthOf = (name = '') => months.indexOf(name.slice(0, 3)) + 1
 
-/** Parts of the day: when they are where no hour is named, and whether their hours count from noon. */
+/** Parts of the day: their default time, and whether their hours count from noon. */
 const dayParts: [pattern: RegExp, usual: number, afternoon: boolean][] = [
   [/\b(?:morning|buoi sang|sang)\b/, 9, false],
   [/\b(?:noon|buoi trua|trua)\b/, 12, true],
@@ -30,7 +30,7 @@ const pad = (n: number) => String(n).padStart(2, '0')
 const dayMs = 86_400_000
 const dateAt = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
-/** A date that exists, or nothing. */
+/** An existing date, or undefined. */
 function dateOf(year: number, month: number, day: number): string | undefined {
   const ms = Date.UTC(year, month - 1, day)
   return month >= 1 && month <= 12 && new Date(ms).getUTCDate() === day ? dateAt(ms) : undefined
@@ -41,10 +41,10 @@ const unitOf = (word: string) => (/^(?:m|phut)/.test(word) ? 'minute' : /^(?:h|g
 const numberOf = (word: string) => (/^\d/.test(word) ? Number(word) : /^(?:half|nua)/.test(word) ? 0.5 : 1)
 
 /**
- * Reads a time as people write it in English and in Vietnamese: "tomorrow 9",
+ * Parses a time in English or Vietnamese: "tomorrow 9",
  * "mon 18:30", "in 2 hours", "24 Dec 7pm", "thứ hai 7h30", "ngày mai 9 giờ",
- * "tối nay", "2 tiếng nữa", "24/12 18:00". Dates have the day first. Nothing comes
- * of what is not understood as a whole. Of times without a date it is the next.
+ * "tối nay", "2 tiếng nữa", "24/12 18:00". Dates have the day first. Returns undefined
+ * if a part is not understood. A time without a date means the next one.
  */
 export function parseWhen(text: string, zone: string, now = Date.now()): Wall | undefined {
   let rest = plain(text)
@@ -146,7 +146,7 @@ export function parseWhen(text: string, zone: string, now = Date.now()): Wall | 
 
 const shortDays = { en: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'], vi: ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'CN'] }
 
-/** A time as a field shows it: what parseWhen reads again. */
+/** Formats a time for a field; parseWhen can parse it again. */
 export function formatWhen(wall: Wall, language: string): string {
   if (wall === '') return ''
   const [date = '', clock = ''] = [wall.slice(0, 10), wall.slice(11, 16)]
@@ -157,6 +157,6 @@ export function formatWhen(wall: Wall, language: string): string {
     : `${shortDays.en[day]} ${d} ${(months[(month ?? 1) - 1] ?? '').replace(/^./, (c) => c.toUpperCase())} ${year}, ${clock}`
 }
 
-/** What the clocks of a zone differ from UTC by, like GMT+7. */
+/** The offset of a zone from UTC, like GMT+7. */
 export const offsetName = (zone: string, at: number = Date.now()) =>
   new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(at).find((p) => p.type === 'timeZoneName')?.value ?? ''

@@ -63,31 +63,56 @@ func (r *builder) isFree() (free, known bool) {
 	return false, false
 }
 
-// readReservations reads what the page forbids machines: robots directives and the TDM
+// readReservations reads what the publisher forbids machines: robots directives and the TDM
 // Reservation Protocol (https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240202/).
+// Directives of headers and page add up; a reservation of the page replaces that of the
+// headers.
 func (r *builder) readReservations() {
-	var out article.Reservations
+	out := &r.a.Reservations
+	for _, v := range r.src.Header.Values("X-Robots-Tag") {
+		if agent, rest, ok := strings.Cut(v, ":"); ok && !strings.Contains(agent, ",") && !isRobotsDirective(agent) {
+			if !strings.EqualFold(strings.TrimSpace(agent), "dateline") {
+				continue
+			}
+			v = rest
+		}
+		addRobotsDirectives(out, v)
+	}
 	for _, name := range []string{"robots", "dateline"} {
 		for _, v := range r.meta.values[name] {
-			for d := range strings.SplitSeq(strings.ToLower(v), ",") {
-				switch d = strings.TrimSpace(d); d {
-				case "none":
-					out.NoIndex = true
-				case "noindex":
-					out.NoIndex = true
-				case "noarchive", "nocache":
-					out.NoArchive = true
-				case "nosnippet":
-					out.NoSnippet = true
-				case "noai", "noimageai":
-					out.NoAI = true
-				}
-			}
+			addRobotsDirectives(out, v)
 		}
 	}
-	out.TDM = r.meta.first("tdm-reservation") == "1"
-	if out.TDM {
-		out.TDMPolicy = r.absolute(r.meta.first("tdm-policy"))
+	reserved, policy := strings.TrimSpace(r.src.Header.Get("Tdm-Reservation")), r.src.Header.Get("Tdm-Policy")
+	if v := strings.TrimSpace(r.meta.first("tdm-reservation")); v != "" {
+		reserved, policy = v, r.meta.first("tdm-policy")
 	}
-	r.a.Reservations = out
+	if out.TDM = reserved == "1"; out.TDM {
+		out.TDMPolicy = r.absolute(policy)
+	}
+}
+
+// isRobotsDirective reports whether the text before a colon names a directive and not an
+// agent.
+func isRobotsDirective(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "max-snippet", "max-image-preview", "max-video-preview", "unavailable_after":
+		return true
+	}
+	return false
+}
+
+func addRobotsDirectives(out *article.Reservations, list string) {
+	for d := range strings.SplitSeq(strings.ToLower(list), ",") {
+		switch strings.ReplaceAll(strings.TrimSpace(d), " ", "") {
+		case "none", "noindex":
+			out.NoIndex = true
+		case "noarchive", "nocache":
+			out.NoArchive = true
+		case "nosnippet", "max-snippet:0":
+			out.NoSnippet = true
+		case "noai", "noimageai":
+			out.NoAI = true
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,26 @@ func TestReservations_FromRobotsAndTDM(t *testing.T) {
 	a := read(t, page(`<meta name="robots" content="NoIndex, nosnippet, noai"><meta name="tdm-reservation" content="1"><meta name="tdm-policy" content="https://www.paper.example/tdm.json">`, body))
 	require.Equal(t, article.Reservations{NoIndex: true, NoSnippet: true, NoAI: true, TDM: true, TDMPolicy: "https://www.paper.example/tdm.json"}, a.Reservations)
 	require.Zero(t, read(t, page(`<meta name="robots" content="index, follow, max-image-preview:large"><meta name="tdm-reservation" content="0">`, body)).Reservations)
+}
+
+func TestReservations_FromHeaders(t *testing.T) {
+	body := `<article><h1>The bridge opens</h1>` + paragraphs(prose(6)) + `</article>`
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		head   string
+		want   article.Reservations
+	}{
+		{"Robots", http.Header{"X-Robots-Tag": {"noarchive, max-snippet: 0"}}, "", article.Reservations{NoArchive: true, NoSnippet: true}},
+		{"OtherAgent", http.Header{"X-Robots-Tag": {"otherbot: noindex", "dateline: noai", "unavailable_after: 25 Jun 2030 15:00:00 PST"}}, "", article.Reservations{NoAI: true}},
+		{"HeaderAndPage", http.Header{"X-Robots-Tag": {"noindex"}}, `<meta name="robots" content="noarchive">`, article.Reservations{NoIndex: true, NoArchive: true}},
+		{"TDM", http.Header{"Tdm-Reservation": {"1"}, "Tdm-Policy": {"/policy.json"}}, "", article.Reservations{TDM: true, TDMPolicy: "https://www.paper.example/policy.json"}},
+		{"PageOverridesTDM", http.Header{"Tdm-Reservation": {"1"}}, `<meta name="tdm-reservation" content="0">`, article.Reservations{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := page(c.head, body)
+			p.Header = c.header
+			require.Equal(t, c.want, read(t, p).Reservations)
+		})
+	}
 }

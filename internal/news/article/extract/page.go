@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -45,6 +46,7 @@ type Page struct {
 	HTML        []byte
 	URL         string         // final URL, the base of relative URLs
 	ContentType string         // response header; may be empty
+	Header      http.Header    // response headers with reservations; may be nil
 	Zone        *time.Location // time zone of the site; default: that of its country
 	Now         time.Time      // fetch time; needed for relative dates
 }

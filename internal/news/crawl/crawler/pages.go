@@ -226,7 +226,7 @@ func urlMatcher(rules crawl.Rules) func(weburl.URL) bool {
 // extraction and exports. Cookies are not stored.
 func storedHeaders(h http.Header) map[string][]string {
 	out := map[string][]string{}
-	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Vary"} {
+	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Tdm-Reservation", "Tdm-Policy", "Vary"} {
 		for _, value := range h.Values(name) {
 			out[name] = append(out[name], strings.ToValidUTF8(dropOversized(value), ""))
 		}

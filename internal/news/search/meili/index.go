@@ -127,18 +127,30 @@ func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []d
 	if e.opts.Embedder == nil {
 		return
 	}
-	texts := make([]string, len(docs))
-	for i, d := range docs {
-		texts[i] = search.EmbeddingText(d)
+	var texts []string
+	for _, d := range docs {
+		if !d.NoEmbedding {
+			texts = append(texts, search.EmbeddingText(d))
+		}
 	}
-	vectors, err := e.opts.Embedder.Embed(ctx, texts)
+	vectors, err := e.embed(ctx, texts)
 	if err != nil {
-		e.opts.Log.Warn("articles are indexed without embeddings", "articles", len(docs), "error", err)
-		vectors = make([][]float32, len(docs))
+		e.opts.Log.Warn("articles are indexed without embeddings", "articles", len(texts), "error", err)
+		vectors = make([][]float32, len(texts))
 	}
-	for i := range out {
-		out[i].Vectors = map[string][]float32{embedderName: vectors[i]}
+	for i, d := range docs {
+		out[i].Vectors = map[string][]float32{embedderName: nil}
+		if !d.NoEmbedding {
+			out[i].Vectors[embedderName], vectors = vectors[0], vectors[1:]
+		}
 	}
+}
+
+func (e *Engine) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return e.opts.Embedder.Embed(ctx, texts)
 }
 
 // Delete removes documents.

@@ -109,7 +109,7 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 	for _, one := range res.Results {
 		var docs []document
 		if err := one.Hits.DecodeInto(&docs); err != nil {
-			return nil, false, redact("reading what was found", err)
+			return nil, false, redact("reading the results", err)
 		}
 		if len(docs) == 0 {
 			dropped = true

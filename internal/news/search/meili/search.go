@@ -158,7 +158,7 @@ func (e *Engine) query(ctx context.Context, request *meilisearch.SearchRequest, 
 	}
 	var found []document
 	if err := res.Hits.DecodeInto(&found); err != nil {
-		return a, redact("reading what was found", err)
+		return a, redact("reading the results", err)
 	}
 	a.Total = int(res.EstimatedTotalHits)
 	a.Estimated = a.Total >= countLimit

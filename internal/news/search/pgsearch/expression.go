@@ -19,17 +19,19 @@ type tsquery struct {
 type expression struct {
 	tsquery                 // required
 	exact          tsquery  // with diacritics as typed; empty: the same as above
-	relaxed        tsquery  // with one or two words missing; empty: all words are required
-	half           tsquery  // half of the words; empty: relaxed requires no more than that
-	terms          []string // the terms that half selects from
 	any            string   // all terms, for ranking
 	phrase         string   // all words as one phrase; empty: a single word
 	extraWords     []string // corrections and synonyms, for highlighting
 	isEmpty        bool     // no included terms
-	isRelaxed      bool     // the relaxed variant
-	rankByCoverage bool     // the half variant: rank by the terms that a hit contains
 	hasShortPrefix bool     // contains a prefix of one or two letters, which matches very many words
+
+	optional []unit    // terms that relaxed variants may omit
+	required []tsquery // terms that they must contain, and exclusions
+	coverage []feature // of a relaxed variant: rank by the features that a hit has
 }
+
+// isRelaxed reports whether terms may be missing.
+func (x expression) isRelaxed() bool { return x.coverage != nil }
 
 // minIndexedPrefix is the length of a prefix from which the index is faster than
 // scanning the newest articles.
@@ -38,9 +40,15 @@ const minIndexedPrefix = 3
 // unit is a term of a query, or several terms with a synonym.
 type unit struct {
 	loose, strict tsquery
-	required      bool // also in relaxed queries
-	weight        int  // longer terms are more specific
+	required      bool   // also in relaxed queries
+	word          string // of a single word
+	pairs         []pair
+	rarity        float64 // inverse document frequency
 }
+
+// pair are two adjacent words of the query: the last two of a unit, or the last of the
+// unit before it and its first. Vietnamese words consist of several syllables.
+type pair struct{ first, second string }
 
 // join joins parts with an operator, in each variant.
 func join(operator string, parts ...tsquery) tsquery {
@@ -80,7 +88,14 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 	}
 	x.phrase = wholePhrase(q)
 	if !strict {
-		x.relaxed, x.half, x.terms = relaxed(units, excluded)
+		x.required = excluded
+		for _, u := range units {
+			if u.required {
+				x.required = append(x.required, u.loose)
+			} else {
+				x.optional = append(x.optional, u)
+			}
+		}
 	}
 	return x
 }
@@ -97,14 +112,25 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 			also = append(also, others...)
 			ways := synonymPhrases(others)
 			out = append(out, unit{loose: join(" | ", append([]tsquery{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
-				strict: join(" | ", append([]tsquery{join(" & ", exactParts...).wrap("(")}, ways...)...).wrap("("), weight: 8})
+				strict: join(" | ", append([]tsquery{join(" & ", exactParts...).wrap("(")}, ways...)...).wrap("(")})
 			i += n
 			continue
 		}
 		u := unit{loose: compileTerm(t, strict, corrected), strict: compileTerm(t, true, corrected), required: t.Quoted}
-		for _, w := range t.Words {
-			u.weight += len(w.Word)
+		if len(t.Words) == 1 {
+			u.word = t.Words[0].Word
+		}
+		for j, w := range t.Words {
 			also = append(also, corrected[w.Word]...)
+			if j > 0 {
+				u.pairs = append(u.pairs, pair{t.Words[j-1].Word, w.Word})
+			}
+		}
+		if i > 0 && !t.Prefix && !wanted[i-1].Prefix {
+			before := wanted[i-1].Words[len(wanted[i-1].Words)-1]
+			if t.Words[0].Start-before.End <= 1 { // no stop word between them
+				u.pairs = append(u.pairs, pair{before.Word, t.Words[0].Word})
+			}
 		}
 		out = append(out, u)
 		i++
@@ -178,57 +204,6 @@ func wholePhrase(q search.Query) string {
 		return ""
 	}
 	return strings.Join(parts, " <-> ")
-}
-
-// Relaxed queries use the maxRelaxedTerms longest terms. One of them may be missing,
-// or two if there are at least dropTwoFrom. Only queries with more than
-// minRelaxedTerms terms have a variant that requires half of them.
-const (
-	maxRelaxedTerms = 6
-	dropTwoFrom     = 5
-	minRelaxedTerms = 3
-)
-
-// relaxed compiles the variants in which some terms may be missing. terms are the
-// terms that half selects from.
-func relaxed(all []unit, excluded []tsquery) (relaxed, half tsquery, terms []string) {
-	var required []tsquery
-	var free []unit
-	for _, u := range all {
-		if u.required {
-			required = append(required, u.loose)
-		} else {
-			free = append(free, u)
-		}
-	}
-	if len(free) < 2 || len(free) < minRelaxedTerms && len(required) == 0 {
-		return tsquery{}, tsquery{}, nil
-	}
-	slices.SortStableFunc(free, func(a, b unit) int { return b.weight - a.weight })
-	free = free[:min(len(free), maxRelaxedTerms)]
-	some := func(n int) tsquery {
-		var ways []tsquery
-		for _, units := range subsets(free, n) {
-			var parts []tsquery
-			for _, u := range units {
-				parts = append(parts, u.loose)
-			}
-			ways = append(ways, join(" & ", parts...).wrap("("))
-		}
-		return join(" & ", slices.Concat([]tsquery{join(" | ", ways...).wrap("(")}, required, excluded)...)
-	}
-	if len(free) < dropTwoFrom {
-		relaxed = some(len(free) - 1)
-	} else {
-		relaxed = some(len(free) - 2)
-	}
-	if len(free) > minRelaxedTerms {
-		half = some(len(free) / 2)
-		for _, u := range free {
-			terms = append(terms, u.loose.plain)
-		}
-	}
-	return relaxed, half, terms
 }
 
 // subsets returns all choices of n units, in order.

@@ -14,11 +14,11 @@ import (
 
 const upsertDocument = `
 with put as (
-    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector)
+    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words, embeddable)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, $18)
     on conflict (id) do update set version = excluded.version, published_at = excluded.published_at, indexed_at = clock_timestamp(),
         domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags, authors = excluded.authors,
-        keys = excluded.keys, title_words = excluded.title_words, words = excluded.words
+        keys = excluded.keys, title_words = excluded.title_words, words = excluded.words, embeddable = excluded.embeddable
     where search_documents.version <= excluded.version
     returning id)
 insert into search_texts (id, url, title, lead, body, image_url, group_id)
@@ -46,7 +46,10 @@ func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 			}
 		}
 		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), filterKeys(d), titles, words,
-			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group)
+			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group, !d.NoEmbedding)
+		if d.NoEmbedding {
+			batch.Queue("delete from search_vectors v using search_documents d where v.id = $1 and d.id = $1 and not d.embeddable", d.ID)
+		}
 	}
 	fresh := e.newWords(seen)
 	if len(fresh) > 0 {
@@ -106,6 +109,7 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 	if e.opts.Embedder == nil || len(docs) == 0 {
 		return 0, nil
 	}
+	docs = slices.DeleteFunc(slices.Clone(docs), func(d search.Document) bool { return d.NoEmbedding })
 	ids, sources := make([]uuid.UUID, len(docs)), make([]uuid.UUID, len(docs))
 	for i, d := range docs {
 		ids[i], sources[i] = d.ID, e.vectorSource(d)
@@ -136,7 +140,7 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 	for i, v := range vectors {
 		normalize(v)
 		// Skips documents that were replaced in the meantime.
-		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2
+		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2 and d.embeddable
 			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector`,
 			docs[of[i]].ID, docs[of[i]].Version, sources[of[i]], signs(v), v)
 	}
@@ -156,7 +160,7 @@ func (e *Engine) EmbedMissing(ctx context.Context, limit int) (int, error) {
 		return 0, nil
 	}
 	rows, err := e.pool.Query(ctx, `select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
-		where not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, limit)
+		where d.embeddable and not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, limit)
 	if err != nil {
 		return 0, err
 	}

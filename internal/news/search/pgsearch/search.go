@@ -103,6 +103,7 @@ func (f ranking) page(r search.Request) []ranked {
 func (e *Engine) findWords(ctx context.Context, l searcher, q search.Query) (found ranking, err error) {
 	strict := l.r.Sort == search.ByTime
 	var corrected map[string][]string
+	var missing map[string]bool
 	if !strict && !l.recentOnly {
 		var words []string
 		for _, t := range q.Included() {
@@ -112,27 +113,35 @@ func (e *Engine) findWords(ctx context.Context, l searcher, q search.Query) (fou
 				}
 			}
 		}
-		if corrected, err = corrections(ctx, l.tx, words); err != nil {
+		if corrected, missing, err = corrections(ctx, l.tx, words); err != nil {
 			return found, err
 		}
 	}
 	x := compile(q, strict, corrected)
 	found.highlighter = search.NewHighlighter(q, x.extraWords...)
 	found.response, found.order, err = l.run(ctx, x)
-	all := found.response.Total
-	for i, fewer := range []tsquery{x.relaxed, x.half} {
-		if err != nil || found.response.Total >= relaxBelow || fewer.match == "" || l.recentOnly {
-			break
-		}
-		if !x.isRelaxed {
-			x.exact = x.tsquery
-		}
-		x.tsquery, x.isRelaxed, x.rankByCoverage = fewer, true, i > 0
-		found.response, found.order, err = l.run(ctx, x)
-		found.response.Relaxed = found.response.Total > all
+	if err == nil && found.response.Total < relaxBelow && !l.recentOnly && !strict {
+		err = l.addRelaxed(ctx, x, missing, &found)
 	}
 	found.response.Corrected = corrected
 	return found, err
+}
+
+// addRelaxed finds articles that contain only some of the words, if there are more of
+// them.
+func (l searcher) addRelaxed(ctx context.Context, x expression, missing map[string]bool, found *ranking) error {
+	free, err := l.relaxable(ctx, x, missing)
+	if err != nil || len(free) == 0 {
+		return err
+	}
+	all := found.response.Total
+	for _, need := range relaxedCounts(len(free), len(x.optional)) {
+		if found.response, found.order, err = l.run(ctx, x.relax(free, need)); err != nil || found.response.Total >= relaxBelow {
+			break
+		}
+	}
+	found.response.Relaxed = found.response.Total > all
+	return err
 }
 
 // searcher runs one request in a read-only transaction.
@@ -181,8 +190,11 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	}
 	ranks := l.r.Sort == search.ByRelevance && !x.isEmpty
 	rank := "0::real"
-	if ranks {
+	switch {
+	case ranks && !x.isRelaxed():
 		rank = "ts_rank('{0,0.1,0.3,1}', d.title_words, " + s.arg(x.any) + "::text::tsquery)"
+	case ranks:
+		rank = coverageSQL(&s, x.coverage, "d.title_words", func(f feature) string { return f.title })
 	}
 	exact := "true"
 	if x.exact.plain != "" && ranks {
@@ -192,14 +204,7 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if l.verifiesPhrases(x) {
 		read = s.matchSQL("words", x.plain)
 	}
-	var c coverage
-	if x.rankByCoverage && ranks {
-		c = newCoverage(&s, x.terms)
-	}
-	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + c.columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
-	if x.rankByCoverage && ranks {
-		hits = c.hits(hits)
-	}
+	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
 	if ranks {
 		top = rankingSQL(&s, l.r, x)

@@ -33,7 +33,7 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 			break
 		}
 	}
-	if a, err := e.Search(t.Context(), question); err != nil || made != 77 || a.Hits[0].ID != searchtest.ID("transfer") {
+	if a, err := e.Search(t.Context(), question); err != nil || made != 115 || a.Hits[0].ID != searchtest.ID("transfer") {
 		t.Errorf("%d vectors added, %v", made, err)
 	}
 	before := model.Texts.Load()

@@ -86,7 +86,7 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		found += " and d.published_at >= " + s.arg(since.all)
 	}
 	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.candidateLimit(x)) + ")"
-	if since != nil && ranks && !x.isRelaxed {
+	if since != nil && ranks && !x.isRelaxed() {
 		// Older articles with the words in their title fields. "offset 0" makes
 		// Postgres find all matches before sorting: where they are rare, it would
 		// otherwise scan the newest rows one by one until there are enough.

@@ -74,34 +74,37 @@ func (e *Engine) rememberWords(words []string) {
 
 const maxCorrections = 3
 
-// corrections returns similar indexed words for words that no article contains.
-func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]string, error) {
+// corrections returns similar indexed words for words that no article contains, and the
+// words that have none.
+func corrections(ctx context.Context, tx pgx.Tx, words []string) (similar map[string][]string, missing map[string]bool, err error) {
 	words = slices.DeleteFunc(words, func(w string) bool { return !isCorrectable(w) })
 	if len(words) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	rows, err := tx.Query(ctx, "select word from search_words where word = any($1::text[])", words)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	known, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := map[string][]string{}
+	similar, missing = map[string][]string{}, map[string]bool{}
 	for _, w := range words {
-		if slices.Contains(known, w) || out[w] != nil {
+		if slices.Contains(known, w) || similar[w] != nil {
 			continue
 		}
 		near, err := similarWords(ctx, tx, w)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(near) > 0 {
-			out[w] = near
+			similar[w] = near
+		} else {
+			missing[w] = true
 		}
 	}
-	return out, nil
+	return similar, missing, nil
 }
 
 // similarWords returns indexed words within the number of typos allowed for a word.

@@ -102,7 +102,10 @@ func (b *tsvectorBuilder) String() string {
 
 // quote quotes a word for a tsvector or tsquery.
 func quote(word string) string {
-	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(word) + "'"
+	if strings.ContainsAny(word, `'\`) { // in no token
+		word = strings.ReplaceAll(strings.ReplaceAll(word, "'", "''"), `\`, `\\`)
+	}
+	return "'" + word + "'"
 }
 
 // tsvectors returns the values of title_words and words, and all lexemes.

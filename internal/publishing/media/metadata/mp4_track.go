@@ -37,7 +37,7 @@ func (m *mp4Scanner) isTelemetry() (bool, error) {
 		m.saw(Date)
 		return true, nil
 	case "":
-		return false, malformed("a track says nothing of its kind")
+		return false, malformed("a track has no type")
 	case "hint", "odsm", "sdsm":
 		m.saw(Other)
 		return true, nil

@@ -24,7 +24,7 @@ func (s *scanner) webp() error {
 	}
 	end := min(s.size, 8+int64(binary.LittleEndian.Uint32(head[4:])))
 	if end < 12 {
-		return malformed("it says that it is empty")
+		return malformed("it is empty")
 	}
 	length := int64(4) // of the RIFF chunk afterwards
 	flagsAt, flags := int64(0), byte(0)

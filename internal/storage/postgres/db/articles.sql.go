@@ -95,7 +95,8 @@ func (q *Queries) AdjustTokens(ctx context.Context, arg AdjustTokensParams) erro
 
 const alsoReportedBy = `-- name: AlsoReportedBy :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash,
+    a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = $1 and a.id <> $2 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
 order by a.dated_at, a.id limit $4
@@ -132,6 +133,13 @@ type AlsoReportedByRow struct {
 	UpdatedAt    time.Time
 	RemovedAt    *time.Time
 	Simhash      int64
+	Access       ArticleAccess
+	Noindex      bool
+	Noarchive    bool
+	Nosnippet    bool
+	Noai         bool
+	TdmReserved  bool
+	TdmPolicy    string
 }
 
 // Near-duplicates of an article on domains that the workspace crawls, the oldest first.
@@ -173,6 +181,13 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 			&i.UpdatedAt,
 			&i.RemovedAt,
 			&i.Simhash,
+			&i.Access,
+			&i.Noindex,
+			&i.Noarchive,
+			&i.Nosnippet,
+			&i.Noai,
+			&i.TdmReserved,
+			&i.TdmPolicy,
 		); err != nil {
 			return nil, err
 		}
@@ -185,7 +200,7 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 }
 
 const articleByURL = `-- name: ArticleByURL :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
 `
 
 type ArticleByURLParams struct {
@@ -218,6 +233,13 @@ func (q *Queries) ArticleByURL(ctx context.Context, arg ArticleByURLParams) (Art
 		&i.Tags,
 		&i.Language,
 		&i.SiteName,
+		&i.Access,
+		&i.Noindex,
+		&i.Noarchive,
+		&i.Nosnippet,
+		&i.Noai,
+		&i.TdmReserved,
+		&i.TdmPolicy,
 		&i.Origins,
 		&i.ContentHash,
 		&i.Simhash,
@@ -234,7 +256,7 @@ func (q *Queries) ArticleByURL(ctx context.Context, arg ArticleByURLParams) (Art
 }
 
 const articleOfWorkspace = `-- name: ArticleOfWorkspace :one
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = $1 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $2)
 `
 
@@ -273,6 +295,13 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 		&i.Article.Tags,
 		&i.Article.Language,
 		&i.Article.SiteName,
+		&i.Article.Access,
+		&i.Article.Noindex,
+		&i.Article.Noarchive,
+		&i.Article.Nosnippet,
+		&i.Article.Noai,
+		&i.Article.TdmReserved,
+		&i.Article.TdmPolicy,
 		&i.Article.Origins,
 		&i.Article.ContentHash,
 		&i.Article.Simhash,
@@ -290,7 +319,7 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 }
 
 const articlesAfter = `-- name: ArticlesAfter :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.removed_at is null order by a.id limit $2
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.removed_at is null and not a.noindex order by a.id limit $2
 `
 
 type ArticlesAfterParams struct {
@@ -320,6 +349,13 @@ type ArticlesAfterRow struct {
 	Tags            []string
 	Language        string
 	SiteName        string
+	Access          ArticleAccess
+	Noindex         bool
+	Noarchive       bool
+	Nosnippet       bool
+	Noai            bool
+	TdmReserved     bool
+	TdmPolicy       string
 	Origins         []byte
 	ContentHash     string
 	Simhash         int64
@@ -366,6 +402,13 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 			&i.Tags,
 			&i.Language,
 			&i.SiteName,
+			&i.Access,
+			&i.Noindex,
+			&i.Noarchive,
+			&i.Nosnippet,
+			&i.Noai,
+			&i.TdmReserved,
+			&i.TdmPolicy,
 			&i.Origins,
 			&i.ContentHash,
 			&i.Simhash,
@@ -390,7 +433,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 }
 
 const articlesByIDs = `-- name: ArticlesByIDs :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.removed_at is null
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.removed_at is null and not a.noindex
 `
 
 type ArticlesByIDsRow struct {
@@ -415,6 +458,13 @@ type ArticlesByIDsRow struct {
 	Tags            []string
 	Language        string
 	SiteName        string
+	Access          ArticleAccess
+	Noindex         bool
+	Noarchive       bool
+	Nosnippet       bool
+	Noai            bool
+	TdmReserved     bool
+	TdmPolicy       string
 	Origins         []byte
 	ContentHash     string
 	Simhash         int64
@@ -429,7 +479,7 @@ type ArticlesByIDsRow struct {
 	Domain          string
 }
 
-// Documents for the search index; removed articles are not indexed.
+// Documents for the search index; removed articles and those with noindex are not indexed.
 func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]ArticlesByIDsRow, error) {
 	rows, err := q.db.Query(ctx, articlesByIDs, ids)
 	if err != nil {
@@ -461,6 +511,13 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 			&i.Tags,
 			&i.Language,
 			&i.SiteName,
+			&i.Access,
+			&i.Noindex,
+			&i.Noarchive,
+			&i.Nosnippet,
+			&i.Noai,
+			&i.TdmReserved,
+			&i.TdmPolicy,
 			&i.Origins,
 			&i.ContentHash,
 			&i.Simhash,
@@ -486,7 +543,8 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 
 const articlesOfWorkspace = `-- name: ArticlesOfWorkspace :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at,
+    a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $1))
   and ($2::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = $2))
@@ -530,6 +588,13 @@ type ArticlesOfWorkspaceRow struct {
 	Version      int64
 	UpdatedAt    time.Time
 	RemovedAt    *time.Time
+	Access       ArticleAccess
+	Noindex      bool
+	Noarchive    bool
+	Nosnippet    bool
+	Noai         bool
+	TdmReserved  bool
+	TdmPolicy    string
 }
 
 // The newest first, without their bodies: either current or removed articles.
@@ -574,6 +639,13 @@ func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspa
 			&i.Version,
 			&i.UpdatedAt,
 			&i.RemovedAt,
+			&i.Access,
+			&i.Noindex,
+			&i.Noarchive,
+			&i.Nosnippet,
+			&i.Noai,
+			&i.TdmReserved,
+			&i.TdmPolicy,
 		); err != nil {
 			return nil, err
 		}
@@ -681,7 +753,7 @@ func (q *Queries) DeleteCrawledPage(ctx context.Context, arg DeleteCrawledPagePa
 }
 
 const findMovedArticle = `-- name: FindMovedArticle :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
 `
 
 type FindMovedArticleParams struct {
@@ -715,6 +787,13 @@ func (q *Queries) FindMovedArticle(ctx context.Context, arg FindMovedArticlePara
 		&i.Tags,
 		&i.Language,
 		&i.SiteName,
+		&i.Access,
+		&i.Noindex,
+		&i.Noarchive,
+		&i.Nosnippet,
+		&i.Noai,
+		&i.TdmReserved,
+		&i.TdmPolicy,
 		&i.Origins,
 		&i.ContentHash,
 		&i.Simhash,
@@ -916,9 +995,11 @@ func (q *Queries) HasOlderCrawledPage(ctx context.Context, arg HasOlderCrawledPa
 
 const insertArticle = `-- name: InsertArticle :exec
 insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, lead, body_text, body_html,
-    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version)
+    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version,
+    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,
+    $28, $29, $30, $31, $32, $33, $34)
 `
 
 type InsertArticleParams struct {
@@ -949,6 +1030,13 @@ type InsertArticleParams struct {
 	ObjectKey       string
 	FetchedAt       time.Time
 	SelectorVersion int32
+	Access          ArticleAccess
+	Noindex         bool
+	Noarchive       bool
+	Nosnippet       bool
+	Noai            bool
+	TdmReserved     bool
+	TdmPolicy       string
 }
 
 func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) error {
@@ -980,6 +1068,13 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 		arg.ObjectKey,
 		arg.FetchedAt,
 		arg.SelectorVersion,
+		arg.Access,
+		arg.Noindex,
+		arg.Noarchive,
+		arg.Nosnippet,
+		arg.Noai,
+		arg.TdmReserved,
+		arg.TdmPolicy,
 	)
 	return err
 }
@@ -1489,7 +1584,7 @@ func (q *Queries) ReserveTokens(ctx context.Context, arg ReserveTokensParams) (p
 }
 
 const restoreArticleURL = `-- name: RestoreArticleURL :exec
-update articles set url_id = page_id, canonical_url = url where id = $1
+update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = $1
 `
 
 // Makes the page that an article was extracted from its canonical URL again.
@@ -1533,8 +1628,9 @@ update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, tit
     modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at, $10), lead = $11, body_text = $12, body_html = $13,
     image_url = $14, section = $15, tags = $16, language = $17, site_name = $18, origins = $19, content_hash = $20, simhash = $21,
     group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp(),
+    access = $27, noindex = $28, noarchive = $29, nosnippet = $30, noai = $31, tdm_reserved = $32, tdm_policy = $33,
     removed_at = case when removed_at > $24 then removed_at end, moved_to = case when removed_at > $24 then moved_to end
-where id = $27
+where id = $34
 `
 
 type UpdateArticleParams struct {
@@ -1564,6 +1660,13 @@ type UpdateArticleParams struct {
 	FetchedAt       time.Time
 	SelectorVersion int32
 	Version         int64
+	Access          ArticleAccess
+	Noindex         bool
+	Noarchive       bool
+	Nosnippet       bool
+	Noai            bool
+	TdmReserved     bool
+	TdmPolicy       string
 	ID              uuid.UUID
 }
 
@@ -1595,6 +1698,13 @@ func (q *Queries) UpdateArticle(ctx context.Context, arg UpdateArticleParams) er
 		arg.FetchedAt,
 		arg.SelectorVersion,
 		arg.Version,
+		arg.Access,
+		arg.Noindex,
+		arg.Noarchive,
+		arg.Nosnippet,
+		arg.Noai,
+		arg.TdmReserved,
+		arg.TdmPolicy,
 		arg.ID,
 	)
 	return err

@@ -382,7 +382,7 @@ func (q *Queries) RecordEmail(ctx context.Context, arg RecordEmailParams) error 
 }
 
 const reportSubscriptions = `-- name: ReportSubscriptions :many
-select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at from report_subscriptions s join sites w on w.id = s.site_id
+select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.events, w.goals, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at from report_subscriptions s join sites w on w.id = s.site_id
 where s.kind in ('weekly', 'monthly') order by s.id
 `
 
@@ -422,6 +422,8 @@ func (q *Queries) ReportSubscriptions(ctx context.Context) ([]ReportSubscription
 			&i.Site.Visitors,
 			&i.Site.WeeklyUniques,
 			&i.Site.PublicCounts,
+			&i.Site.Events,
+			&i.Site.Goals,
 			&i.Site.WriteKey,
 			&i.Site.SecretHash,
 			&i.Site.VisitorKey,
@@ -461,7 +463,7 @@ func (q *Queries) ResendEmail(ctx context.Context, arg ResendEmailParams) (int64
 }
 
 const ruledSites = `-- name: RuledSites :many
-select w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at, r.site_id, r.enabled, r.spike_factor, r.drop_share, r.min_views from site_alert_rules r join sites w on w.id = r.site_id where r.enabled order by w.id
+select w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.events, w.goals, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at, r.site_id, r.enabled, r.spike_factor, r.drop_share, r.min_views from site_alert_rules r join sites w on w.id = r.site_id where r.enabled order by w.id
 `
 
 type RuledSitesRow struct {
@@ -492,6 +494,8 @@ func (q *Queries) RuledSites(ctx context.Context) ([]RuledSitesRow, error) {
 			&i.Site.Visitors,
 			&i.Site.WeeklyUniques,
 			&i.Site.PublicCounts,
+			&i.Site.Events,
+			&i.Site.Goals,
 			&i.Site.WriteKey,
 			&i.Site.SecretHash,
 			&i.Site.VisitorKey,

@@ -139,6 +139,70 @@ func AllApprovalStateValues() []ApprovalState {
 	}
 }
 
+type ArticleAccess string
+
+const (
+	ArticleAccessFree    ArticleAccess = "free"
+	ArticleAccessMetered ArticleAccess = "metered"
+	ArticleAccessPaid    ArticleAccess = "paid"
+	ArticleAccessUnknown ArticleAccess = "unknown"
+)
+
+func (e *ArticleAccess) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = ArticleAccess(s)
+	case string:
+		*e = ArticleAccess(s)
+	default:
+		return fmt.Errorf("unsupported scan type for ArticleAccess: %T", src)
+	}
+	return nil
+}
+
+type NullArticleAccess struct {
+	ArticleAccess ArticleAccess
+	Valid         bool // Valid is true if ArticleAccess is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullArticleAccess) Scan(value interface{}) error {
+	if value == nil {
+		ns.ArticleAccess, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.ArticleAccess.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullArticleAccess) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.ArticleAccess), nil
+}
+
+func (e ArticleAccess) Valid() bool {
+	switch e {
+	case ArticleAccessFree,
+		ArticleAccessMetered,
+		ArticleAccessPaid,
+		ArticleAccessUnknown:
+		return true
+	}
+	return false
+}
+
+func AllArticleAccessValues() []ArticleAccess {
+	return []ArticleAccess{
+		ArticleAccessFree,
+		ArticleAccessMetered,
+		ArticleAccessPaid,
+		ArticleAccessUnknown,
+	}
+}
+
 type ChangeKind string
 
 const (
@@ -1261,6 +1325,13 @@ type Article struct {
 	Tags            []string
 	Language        string
 	SiteName        string
+	Access          ArticleAccess
+	Noindex         bool
+	Noarchive       bool
+	Nosnippet       bool
+	Noai            bool
+	TdmReserved     bool
+	TdmPolicy       string
 	Origins         []byte
 	ContentHash     string
 	Simhash         int64
@@ -1738,6 +1809,7 @@ type SearchDocument struct {
 	Tags        []string
 	Authors     []string
 	Keys        []string
+	Embeddable  bool
 	TitleWords  interface{}
 	Words       interface{}
 }
@@ -1870,6 +1942,8 @@ type Site struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
@@ -1896,6 +1970,40 @@ type SiteAlertRule struct {
 	MinViews    int64
 }
 
+type SiteArticle struct {
+	SiteID      uuid.UUID
+	Page        string
+	ArticleID   uuid.UUID
+	Title       string
+	Authors     []string
+	Section     string
+	Tags        []string
+	PublishedAt time.Time
+	PublishedOn pgtype.Date
+}
+
+type SiteArticleCursor struct {
+	SiteID    uuid.UUID
+	Domains   []string
+	DomainIds []int32
+	UpdatedAt time.Time
+	ArticleID uuid.UUID
+}
+
+type SiteArticleDay struct {
+	SiteID        uuid.UUID
+	Dimension     string
+	Day           pgtype.Date
+	Value         string
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+	SocialViews   int64
+	Engaged       []int64
+	Scrolled      []int64
+}
+
 type SiteChange struct {
 	One     bool
 	Version int64
@@ -1914,6 +2022,8 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ArticlesDue   bool
+	ArticlesAt    time.Time
 }
 
 type SiteDimensionDay struct {
@@ -1930,6 +2040,15 @@ type SiteEngagement struct {
 	Day      pgtype.Date
 	Engaged  []int64
 	Scrolled []int64
+}
+
+type SiteEvent struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Event    string
+	Property string
+	Value    string
+	Count    int64
 }
 
 type SiteHour struct {

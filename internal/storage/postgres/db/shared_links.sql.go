@@ -124,7 +124,7 @@ func (q *Queries) ListSharedLinks(ctx context.Context, arg ListSharedLinksParams
 }
 
 const openSharedLink = `-- name: OpenSharedLink :one
-select l.id, l.workspace_id, l.site_id, l.name, l.filter_name, l.filter_value, l.embed_origins, l.token_hash, l.password_hash, l.expires_at, l.created_at, s.id, s.workspace_id, s.name, s.domains, s.time_zone, s.window_seconds, s.unique_method, s.max_id, s.rate_hits, s.rate_seconds, s.visitors, s.weekly_uniques, s.public_counts, s.write_key, s.secret_hash, s.visitor_key, s.created_at, s.updated_at from shared_links l join sites s on s.id = l.site_id
+select l.id, l.workspace_id, l.site_id, l.name, l.filter_name, l.filter_value, l.embed_origins, l.token_hash, l.password_hash, l.expires_at, l.created_at, s.id, s.workspace_id, s.name, s.domains, s.time_zone, s.window_seconds, s.unique_method, s.max_id, s.rate_hits, s.rate_seconds, s.visitors, s.weekly_uniques, s.public_counts, s.events, s.goals, s.write_key, s.secret_hash, s.visitor_key, s.created_at, s.updated_at from shared_links l join sites s on s.id = l.site_id
 where l.token_hash = $1 and (l.expires_at is null or l.expires_at > clock_timestamp())
 `
 
@@ -161,6 +161,8 @@ func (q *Queries) OpenSharedLink(ctx context.Context, tokenHash []byte) (OpenSha
 		&i.Site.Visitors,
 		&i.Site.WeeklyUniques,
 		&i.Site.PublicCounts,
+		&i.Site.Events,
+		&i.Site.Goals,
 		&i.Site.WriteKey,
 		&i.Site.SecretHash,
 		&i.Site.VisitorKey,

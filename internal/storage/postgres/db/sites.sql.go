@@ -12,7 +12,7 @@ import (
 )
 
 const allSites = `-- name: AllSites :many
-select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites order by id
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at from sites order by id
 `
 
 func (q *Queries) AllSites(ctx context.Context) ([]Site, error) {
@@ -38,6 +38,8 @@ func (q *Queries) AllSites(ctx context.Context) ([]Site, error) {
 			&i.Visitors,
 			&i.WeeklyUniques,
 			&i.PublicCounts,
+			&i.Events,
+			&i.Goals,
 			&i.WriteKey,
 			&i.SecretHash,
 			&i.VisitorKey,
@@ -64,7 +66,7 @@ func (q *Queries) DeleteSite(ctx context.Context, id uuid.UUID) error {
 }
 
 const getSite = `-- name: GetSite :one
-select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2
 `
 
 type GetSiteParams struct {
@@ -89,6 +91,8 @@ func (q *Queries) GetSite(ctx context.Context, arg GetSiteParams) (Site, error) 
 		&i.Visitors,
 		&i.WeeklyUniques,
 		&i.PublicCounts,
+		&i.Events,
+		&i.Goals,
 		&i.WriteKey,
 		&i.SecretHash,
 		&i.VisitorKey,
@@ -100,11 +104,11 @@ func (q *Queries) GetSite(ctx context.Context, arg GetSiteParams) (Site, error) 
 
 const insertSite = `-- name: InsertSite :one
 insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds,
-    visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key)
+    visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key)
 select $1, $2, $3, $4::text[], $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16
-where (select count(*) from sites s where s.workspace_id = $2) < $17::int
-returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
+    $11, $12, $13, $14::jsonb, $15::jsonb, $16, $17, $18
+where (select count(*) from sites s where s.workspace_id = $2) < $19::int
+returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at
 `
 
 type InsertSiteParams struct {
@@ -121,6 +125,8 @@ type InsertSiteParams struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        []byte
+	Goals         []byte
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
@@ -142,6 +148,8 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		arg.Visitors,
 		arg.WeeklyUniques,
 		arg.PublicCounts,
+		arg.Events,
+		arg.Goals,
 		arg.WriteKey,
 		arg.SecretHash,
 		arg.VisitorKey,
@@ -162,6 +170,8 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		&i.Visitors,
 		&i.WeeklyUniques,
 		&i.PublicCounts,
+		&i.Events,
+		&i.Goals,
 		&i.WriteKey,
 		&i.SecretHash,
 		&i.VisitorKey,
@@ -172,7 +182,7 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 }
 
 const listSites = `-- name: ListSites :many
-select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where workspace_id = $1 order by created_at, id
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at from sites where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site, error) {
@@ -198,6 +208,8 @@ func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site,
 			&i.Visitors,
 			&i.WeeklyUniques,
 			&i.PublicCounts,
+			&i.Events,
+			&i.Goals,
 			&i.WriteKey,
 			&i.SecretHash,
 			&i.VisitorKey,
@@ -215,7 +227,7 @@ func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site,
 }
 
 const lockSite = `-- name: LockSite :one
-select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2 for update
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2 for update
 `
 
 type LockSiteParams struct {
@@ -240,6 +252,8 @@ func (q *Queries) LockSite(ctx context.Context, arg LockSiteParams) (Site, error
 		&i.Visitors,
 		&i.WeeklyUniques,
 		&i.PublicCounts,
+		&i.Events,
+		&i.Goals,
 		&i.WriteKey,
 		&i.SecretHash,
 		&i.VisitorKey,
@@ -263,9 +277,9 @@ func (q *Queries) SitesVersion(ctx context.Context) (int64, error) {
 const updateSite = `-- name: UpdateSite :one
 update sites set name = $1, domains = $2::text[], window_seconds = $3, max_id = $4,
     rate_hits = $5, rate_seconds = $6, visitors = $7, weekly_uniques = $8,
-    public_counts = $9, secret_hash = $10, updated_at = clock_timestamp()
-where id = $11
-returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
+    public_counts = $9, events = $10::jsonb, goals = $11::jsonb, secret_hash = $12, updated_at = clock_timestamp()
+where id = $13
+returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at
 `
 
 type UpdateSiteParams struct {
@@ -278,6 +292,8 @@ type UpdateSiteParams struct {
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
+	Events        []byte
+	Goals         []byte
 	SecretHash    []byte
 	ID            uuid.UUID
 }
@@ -293,6 +309,8 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		arg.Visitors,
 		arg.WeeklyUniques,
 		arg.PublicCounts,
+		arg.Events,
+		arg.Goals,
 		arg.SecretHash,
 		arg.ID,
 	)
@@ -311,6 +329,8 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		&i.Visitors,
 		&i.WeeklyUniques,
 		&i.PublicCounts,
+		&i.Events,
+		&i.Goals,
 		&i.WriteKey,
 		&i.SecretHash,
 		&i.VisitorKey,

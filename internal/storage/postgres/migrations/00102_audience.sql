@@ -15,6 +15,8 @@ create table sites (
     visitors       text not null check (visitors in ('cookie', 'cookieless')),
     weekly_uniques boolean not null,
     public_counts  boolean not null,
+    events         jsonb not null default '[]',                    -- declared: [{name, properties}]
+    goals          jsonb not null default '[]',                    -- [{name, event or page}]
     write_key      text not null unique,                           -- part of the public tracker snippet; not a secret
     secret_hash    bytea not null check (length(secret_hash) = 32),
     visitor_key    bytea not null,                                 -- sealed; user ids are hashed with it
@@ -166,11 +168,14 @@ create table site_days (
     sketch        bytea,                                           -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
     sketch_due    boolean not null default true,                   -- visitors were added since it was stored
     pages_due     boolean not null default true,                   -- site_page_days must be computed again
+    articles_due  boolean not null default true,                   -- site_article_days must be computed again
+    articles_at   timestamptz not null default '-infinity',        -- when that was last done
     primary key (site_id, day)
 ) with (fillfactor = 80);
 alter table site_days alter column sketch set storage external;    -- does not compress
 create index site_days_sketch_due on site_days (site_id, day) where sketch_due;
 create index site_days_pages_due on site_days (site_id, day) where pages_due;
+create index site_days_articles_due on site_days (site_id, day) where articles_due;
 
 -- Values of a dimension by site and day. Rare values are added to 'other'.
 create table site_dimension_days (
@@ -231,6 +236,62 @@ create table site_engagement (
 ) with (fillfactor = 80);
 create function add_counts(a bigint[], b bigint[]) returns bigint[] language sql immutable strict parallel safe
     return (select array_agg(w.x + w.y order by w.i) from unnest(a, b) with ordinality w(x, y, i));
+create aggregate sum_counts(bigint[]) (sfunc = add_counts, stype = bigint[], parallel = safe);
+
+-- Events that sites declare, by day: with an empty property the event itself,
+-- otherwise one value of a property. Rare values are added to 'other'.
+create table site_events (
+    site_id  uuid not null,
+    day      date not null,
+    event    text not null,
+    property text not null,
+    value    text not null,
+    count    bigint not null,
+    primary key (site_id, event, property, day, value)
+) with (fillfactor = 80);
+
+-- Articles by the page of the site that shows them, with what reports group by.
+-- They are found by their canonical URL.
+create table site_articles (
+    site_id      uuid not null,
+    page         text not null,
+    article_id   uuid not null,
+    title        text not null,
+    authors      text[] not null,
+    section      text not null,                                    -- empty: unknown
+    tags         text[] not null,
+    published_at timestamptz not null,                             -- if unknown, when it was found
+    published_on date not null,                                    -- the day in the site's time zone
+    primary key (site_id, page)
+);
+create index site_articles_published on site_articles (site_id, published_at);
+
+-- How far the changes of a site's articles have been read.
+create table site_article_cursors (
+    site_id    uuid primary key references sites on delete cascade,
+    domains    text[] not null,                                    -- the site's domains, and
+    domain_ids integer[] not null,                                 -- the crawled domains: if they change, all articles are read again
+    updated_at timestamptz not null,
+    article_id uuid not null
+);
+
+-- Views of articles by author, section, tag and age, computed from view_days. An
+-- article with two authors is counted for both. The row of 'all' is the sum of the
+-- pages that show an article, 'none' that of the others.
+create table site_article_days (
+    site_id       uuid not null,
+    dimension     text not null,                                   -- author, section, tag, age, all, none
+    day           date not null,
+    value         text not null,
+    views         bigint not null,
+    visitors      bigint not null,                                 -- sum of the articles'
+    entries       bigint not null,
+    recirculation bigint not null,
+    social_views  bigint not null,                                 -- views that came from social networks
+    engaged       bigint[],                                        -- as in view_engagement; null: no view sent heartbeats
+    scrolled      bigint[],
+    primary key (site_id, dimension, day, value)
+);
 
 -- Applied batches. The row is written in the transaction that adds the batch's
 -- counts, so that no batch is added twice.
@@ -378,8 +439,9 @@ create index site_alerts_page on site_alerts (site_id, hour desc);
 create index site_alerts_workspace on site_alerts (workspace_id);
 
 -- +goose Down
+drop aggregate sum_counts(bigint[]);
 drop function add_counts;
-drop table site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

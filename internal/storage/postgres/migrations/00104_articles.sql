@@ -1,4 +1,6 @@
 -- +goose Up
+create type article_access as enum ('free', 'metered', 'paid', 'unknown');
+
 -- Extracted articles, shared by all workspaces like crawl_domains: a workspace
 -- sees the articles of domains on which it has seeds.
 create table articles (
@@ -23,6 +25,13 @@ create table articles (
     tags             text[] not null default '{}',
     language         text not null default '',   -- ISO 639-1; empty: unknown
     site_name        text not null default '',
+    access           article_access not null default 'unknown', -- whether readers must pay, as the page states
+    noindex          boolean not null default false, -- robots directives of the page: not in search
+    noarchive        boolean not null default false, -- the raw page is not given out
+    nosnippet        boolean not null default false, -- search shows the title only
+    noai             boolean not null default false, -- no embeddings
+    tdm_reserved     boolean not null default false, -- text and data mining is reserved: search by title only, no embeddings
+    tdm_policy       text not null default '',   -- URL of its conditions
     origins          jsonb not null default '{}', -- field to its source and confidence
     content_hash     text not null,              -- SHA-256 of the normalized title and text
     simhash          bigint not null default 0,  -- of the text; 0: too short for one
@@ -41,6 +50,7 @@ create index articles_time on articles (dated_at desc, id desc);
 create index articles_group on articles (group_id, dated_at);
 create index articles_page on articles (domain_id, page_id);
 create index articles_fetched on articles (domain_id, fetched_at desc);
+create index articles_updated on articles (domain_id, updated_at);
 create index articles_removed on articles (dated_at desc, id desc) where removed_at is not null;
 create index articles_moved on articles (domain_id, moved_to) where moved_to is not null;
 -- Two SimHashes that differ in at most three bits agree in one of their four
@@ -152,6 +162,7 @@ create table search_documents (
     tags         text[] not null,
     authors      text[] not null,
     keys         text[] not null,                -- folded section, tags and authors
+    embeddable   boolean not null default true,  -- the publisher does not forbid an embedding
     title_words  tsvector not null,              -- title (A), lead and tags (B), authors and section (C)
     words        tsvector not null               -- title_words, body (D), word pairs for phrases, and time buckets of the publication
 ) with (toast_tuple_target = 256);
@@ -237,4 +248,4 @@ create table saved_search_matches (
 -- +goose Down
 drop table saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
     llm_usage, site_monitors, site_selectors, article_changes, article_revisions, articles;
-drop type selector_action, selector_state, selector_creator, change_kind;
+drop type selector_action, selector_state, selector_creator, change_kind, article_access;

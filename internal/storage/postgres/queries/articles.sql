@@ -20,15 +20,18 @@ select exists (select 1 from articles where group_id = @group_id and id <> @id);
 
 -- name: InsertArticle :exec
 insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, lead, body_text, body_html,
-    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version)
+    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version,
+    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy)
 values (@id, @domain_id, @url_id, @page_id, @url, @canonical_url, @title, @authors, sqlc.narg('published_at'), sqlc.narg('modified_at'), @date_only, @first_seen_at, @lead, @body_text, @body_html,
-    @image_url, @section, @tags, @language, @site_name, @origins, @content_hash, @simhash, @group_id, @object_key, @fetched_at, @selector_version);
+    @image_url, @section, @tags, @language, @site_name, @origins, @content_hash, @simhash, @group_id, @object_key, @fetched_at, @selector_version,
+    @access, @noindex, @noarchive, @nosnippet, @noai, @tdm_reserved, @tdm_policy);
 
 -- name: UpdateArticle :exec
 update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_url = @canonical_url, title = @title, authors = @authors, published_at = sqlc.narg('published_at'),
     modified_at = sqlc.narg('modified_at'), date_only = @date_only, first_seen_at = least(first_seen_at, @first_seen_at), lead = @lead, body_text = @body_text, body_html = @body_html,
     image_url = @image_url, section = @section, tags = @tags, language = @language, site_name = @site_name, origins = @origins, content_hash = @content_hash, simhash = @simhash,
     group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version, version = @version, updated_at = clock_timestamp(),
+    access = @access, noindex = @noindex, noarchive = @noarchive, nosnippet = @nosnippet, noai = @noai, tdm_reserved = @tdm_reserved, tdm_policy = @tdm_policy,
     removed_at = case when removed_at > @fetched_at then removed_at end, moved_to = case when removed_at > @fetched_at then moved_to end
 where id = @id;
 
@@ -48,7 +51,7 @@ select exists (select 1 from crawled_pages c where c.domain_id = @domain_id and 
 
 -- name: RestoreArticleURL :exec
 -- Makes the page that an article was extracted from its canonical URL again.
-update articles set url_id = page_id, canonical_url = url where id = @id;
+update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = @id;
 
 -- name: TouchArticle :exec
 -- Records that the page was fetched again with the same content.
@@ -82,12 +85,12 @@ from done join articles a on a.id = done.article_id join crawl_domains d on d.id
 where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp();
 
 -- name: ArticlesByIDs :many
--- Documents for the search index; removed articles are not indexed.
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]) and a.removed_at is null;
+-- Documents for the search index; removed articles and those with noindex are not indexed.
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]) and a.removed_at is null and not a.noindex;
 
 -- name: ArticlesAfter :many
 -- All articles in the order of their ids, for an index rebuild.
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id and a.removed_at is null order by a.id limit @batch;
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id and a.removed_at is null and not a.noindex order by a.id limit @batch;
 
 -- name: ArticleOfWorkspace :one
 select sqlc.embed(a), d.domain from articles a join crawl_domains d on d.id = a.domain_id
@@ -96,7 +99,8 @@ where a.id = @id and exists (select 1 from seeds s where s.domain_id = a.domain_
 -- name: ArticlesOfWorkspace :many
 -- The newest first, without their bodies: either current or removed articles.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at,
+    a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = @workspace_id))
   and (@domain::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = @domain))
@@ -108,7 +112,8 @@ order by a.dated_at desc, a.id desc limit @page_size;
 -- name: AlsoReportedBy :many
 -- Near-duplicates of an article on domains that the workspace crawls, the oldest first.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash,
+    a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = @group_id and a.id <> @id and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id)
 order by a.dated_at, a.id limit @page_size;

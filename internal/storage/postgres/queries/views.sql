@@ -81,7 +81,7 @@ order by 1, 2
 on conflict (site_id, day) do update set
     views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
     visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
-    recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true;
+    recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true, articles_due = true;
 
 -- name: AddSiteHours :exec
 insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
@@ -295,7 +295,7 @@ with due as materialized (
     on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
     returning page_id, day
 ), noted_site as (
-    update site_days s set pages_due = true
+    update site_days s set pages_due = true, articles_due = true
     from (select distinct p.site_id, added.day from added join view_pages p on p.id = added.page_id) w
     where s.site_id = w.site_id and s.day = w.day
 )

@@ -127,7 +127,7 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
   )
 }
 
-/** The choice of a login that came back from a network and may post as several accounts. */
+/** The choice among the accounts that a login may post as, after the redirect from a network. */
 export function ChooseAccounts({ id, close }: { id: string; close: () => void }) {
   const { t } = useTranslation()
   const choice = useQuery({ queryKey: ['account-choice', id], retry: false, staleTime: Infinity, queryFn: () => unwrap(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })) })

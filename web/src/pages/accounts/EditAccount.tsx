@@ -7,7 +7,7 @@ import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
 import { notifyError } from '../../lib/notify'
 
-/** Gives an account a name and a color of the newsroom's own. */
+/** Edits an account's label and color. */
 export function EditAccount({ account: a, close }: { account: Account; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -19,7 +19,7 @@ type Slot = Schemas['QueueSlot']
 const sorted = (slots: Slot[]) => [...slots].sort((a, b) => a.weekday - b.weekday || a.time.localeCompare(b.time))
 const has = (slots: Slot[], s: Slot) => slots.some((o) => o.weekday === s.weekday && o.time === s.time)
 
-/** Groups of accounts, and the times of the week at which each publishes what is in its queue. */
+/** Groups of accounts, with the weekly slots of their queues. */
 export function Groups({ accounts }: { accounts: Account[] }) {
   const { t } = useTranslation()
   const groups = useQuery(groupsQuery).data

@@ -22,7 +22,7 @@ import { Groups } from './Groups'
 
 const route = getRouteApi('/accounts')
 
-/** The accounts that posts go to: how they are, and until when. */
+/** The accounts with their status and expiry. */
 export function AccountsPage() {
   const { t } = useTranslation()
   const accounts = useQuery(accountsQuery)
@@ -60,7 +60,7 @@ export function AccountsPage() {
 
 const reasons = ['not_allowed', 'unknown', 'other_session', 'other_identity', 'nobody', 'network_unreachable', 'network_refused', 'not_configured', 'failed'] as const
 
-/** Says why somebody who comes back from a network has no account to show for it. */
+/** Shows why connecting failed, after the redirect from a network. */
 function Refused() {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -74,7 +74,7 @@ function Refused() {
   )
 }
 
-/** Somebody comes back from a network: says which accounts are connected, or lets them choose among several. */
+/** After the redirect from a network: shows the connected accounts, or lets the user choose among several. */
 function Landed({ accounts }: { accounts?: Account[] }) {
   const { t } = useTranslation()
   const navigate = useNavigate()

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import { type Element, type Piece, read } from './html'
 
 /**
- * The text of an article with its structure. Its HTML comes from a site that may say
- * anything: of what is allowed (html.ts) React makes new elements, and nothing sets
- * HTML. Pictures are on other hosts, which are told nothing: a link stands for each.
+ * The text of an article with its structure. Its HTML comes from an untrusted
+ * site: React creates new elements for what is allowed (html.ts), and nothing sets
+ * HTML. Pictures are on other hosts, which get no requests: a link replaces each.
  */
 export function Body({ html, text }: { html: string; text: string }) {
   const pieces = useMemo(() => read(html), [html])

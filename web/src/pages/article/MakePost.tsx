@@ -8,7 +8,7 @@ import { refreshPosts } from '../../lib/posts'
 import { errorText } from '../../lib/notify'
 import { altOf, contentOf, imageOf, type Taken } from './post'
 
-/** Makes a draft of an article, and opens it in the composer. */
+/** Creates a draft from an article and opens it in the composer. */
 export function MakePost({ article: a, close }: { article: Schemas['Article']; close: () => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -22,7 +22,7 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
       setFile(made)
       void client.invalidateQueries({ queryKey: ['media-list'] })
     },
-    // The post is more than its image: what is left of it can be made all the same.
+    // The post is created without its image.
     onError: () => setTaken((all) => ({ ...all, image: false })),
   })
   const make = useMutation({

@@ -46,7 +46,7 @@ export function AlsoReported({ id }: { id: string }) {
   return <List title={t('article.also')} none={t('article.alsoNone')} others={(also.data?.articles ?? []).map(({ article: a }) => ({ id: a.id, title: a.title, domain: a.domain, at: a.dated_at }))} />
 }
 
-/** About the same: what is found by the title, without the article's own story. */
+/** Related articles: search results for the title, without the article's own story. */
 export function Similar({ article: a }: { article: Schemas['Article'] }) {
   const { t } = useTranslation()
   const words = a.title.replace(/["*-]/g, ' ').slice(0, 500)

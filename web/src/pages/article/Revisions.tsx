@@ -54,7 +54,7 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
                 {t('article.whatChanged')}
               </Button>
             )}
-            {editor && (
+            {editor && !a.reservations.noarchive && (
               <Anchor href={`${base}/api/v1/articles/${a.id}/raw?version=${v.version}`} download size="xs">
                 {t('article.raw')}
               </Anchor>
@@ -78,7 +78,7 @@ const revisionQuery = (id: string, version: number) => ({
   queryFn: () => unwrap(api.GET('/api/v1/articles/{id}/revisions/{version}', { params: { path: { id, version } } })),
 })
 
-/** What a version changed of the one before it. */
+/** The changes of a version from the previous one. */
 function Change({ id, version }: { id: string; version: number }) {
   const after = useQuery(revisionQuery(id, version))
   const before = useQuery(revisionQuery(id, version - 1))
@@ -127,7 +127,7 @@ function Difference({ before, after }: { before: Revision; after: Revision }) {
   )
 }
 
-/** What stayed the same is told as a number. */
+/** Unchanged paragraphs are shown as a number. */
 function shortened(blocks: Block[]): (Block | number)[] {
   if (blocks.every((b) => b.kind === 'same')) return []
   const out: (Block | number)[] = []

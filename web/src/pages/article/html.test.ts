@@ -4,7 +4,7 @@ import { type Piece, pictures, read } from './html'
 const words = (pieces: Piece[]): string => pieces.map((p) => (typeof p === 'string' ? p : words(p.children))).join('')
 const tags = (pieces: Piece[]): string[] => pieces.flatMap((p) => (typeof p === 'string' ? [] : [p.tag, ...tags(p.children)]))
 
-test('what the API gives is read as it is', () => {
+test('allowed HTML is parsed unchanged', () => {
   expect(read('<p>Giá &#34;vàng&#34; &amp; bạc<br>tăng</p>\n<a href="https://a.example/?x=1&amp;y=2" rel="nofollow noopener">Nguồn</a>')).toEqual([
     { tag: 'p', children: ['Giá "vàng" & bạc', { tag: 'br', children: [] }, 'tăng'] }, '\n', { tag: 'a', address: 'https://a.example/?x=1&y=2', children: ['Nguồn'] },
   ])
@@ -12,7 +12,7 @@ test('what the API gives is read as it is', () => {
   expect(pictures(read('<figure><img src="https://a.example/b.jpg" alt="Sông"></figure><img src="data:image/png;base64,AA">'))).toEqual([{ tag: 'img', address: 'https://a.example/b.jpg', alt: 'Sông', children: [] }])
 })
 
-test('what may do harm is not there, whatever way it is written', () => {
+test('harmful content is removed, however it is written', () => {
   for (const html of [
     '<script>bad()</script>', '<SCRIPT src=x>bad()</SCRIPT >', '<style>bad</style>', '<iframe src="https://x.example/">bad</iframe>', '<svg onload="bad()"><p>bad</p></svg>', '<script>bad(', '<!-- bad -->', '<!-- bad',
   ]) expect(words(read(`a${html}`))).toBe('a')
@@ -23,13 +23,13 @@ test('what may do harm is not there, whatever way it is written', () => {
   expect(read('<a href="https://a.example/"><a href="https://b.example/">b</a></a>')).toEqual([{ tag: 'a', address: 'https://a.example/', children: ['b'] }])
 })
 
-test('what is no tag is text', () => {
+test('anything that is not a tag is text', () => {
   expect(words(read('1 < 2 && 3 > 2, <3, &unknown; &#0; &#xD800; &constructor;'))).toBe('1 < 2 && 3 > 2, <3, &unknown; &#0; &#xD800; &constructor;')
   expect(words(read('&lt;script&gt;alert(1)&lt;/script&gt;'))).toBe('<script>alert(1)</script>')
   expect(tags(read('&lt;script&gt;'))).toEqual([])
 })
 
-test('whatever is read, only what is allowed comes of it, and soon', () => {
+test('any input results in allowed elements only, in bounded time', () => {
   let seed = 11
   const random = (n: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -42,7 +42,7 @@ test('whatever is read, only what is allowed comes of it, and soon', () => {
     const pieces = read(html)
     for (const tag of tags(pieces)) expect([html, shown.has(tag)]).toEqual([html, true])
   }
-  // Bounded in depth, and no longer than the text is long.
+  // Bounded in depth, and not longer than the text.
   const deep = read(`${'<b>'.repeat(100_000)}x`)
   expect(tags(deep).length).toBeLessThan(100)
   expect(words(read('<'.repeat(100_000))).length).toBe(100_000)

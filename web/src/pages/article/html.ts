@@ -1,24 +1,24 @@
-/** An element that may be shown, with what it may have. */
+/** An allowed element with its allowed attributes. */
 export interface Element {
   tag: string
-  /** Of links and pictures: an address of the web. */
+  /** Of links and pictures: a web URL. */
   address?: string
-  /** How a picture is described. */
+  /** The description of a picture. */
   alt?: string
   children: Piece[]
 }
 export type Piece = string | Element
 
-/** What may stand in an article; everything else counts as if it were not there, but for its text. */
+/** The allowed elements; of all others only the text is kept. */
 const allowed = new Set([
   'p', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'figure', 'figcaption', 'table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'dl', 'dt', 'dd',
   'strong', 'b', 'em', 'i', 'sub', 'sup', 'code', 'q', 'cite', 's', 'u', 'small', 'mark', 'abbr', 'a',
 ])
 
-/** Of these not even the text is shown. */
+/** Of these even the text is removed. */
 const dropped = new Set(['script', 'style', 'noscript', 'template', 'iframe', 'object', 'svg', 'math', 'textarea', 'select', 'button', 'title', 'audio', 'video', 'canvas'])
 
-/** Where white space between elements is no text. */
+/** Elements in which white space between elements is ignored. */
 const rows = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'ul', 'ol', 'dl'])
 
 const deepest = 60
@@ -33,7 +33,7 @@ function decoded(text: string): string {
   })
 }
 
-/** An address of the web, or nothing. */
+/** A web URL, or undefined. */
 function webAddress(raw: string | undefined): string | undefined {
   try {
     const url = new URL(raw ?? '')
@@ -52,7 +52,7 @@ interface Tag {
 
 const attribute = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/y
 
-/** The tag that begins at a place, if one does. */
+/** The tag that begins at a position, if there is one. */
 function tagAt(html: string, at: number): Tag | undefined {
   const begin = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y
   begin.lastIndex = at
@@ -73,9 +73,9 @@ function tagAt(html: string, at: number): Tag | undefined {
 }
 
 /**
- * Reads the HTML of an article into what may be shown of it. The browser is not asked
- * to: it would look at every style and handler that it comes across, if only to
- * refuse them. What is no tag is text.
+ * Parses the HTML of an article into allowed elements. The browser's parser is not
+ * used: it would process every style and event handler, if only to
+ * refuse them. Anything that is not a tag is text.
  */
 export function read(html: string): Piece[] {
   const top: Element = { tag: '', children: [] }
@@ -121,7 +121,7 @@ export function read(html: string): Piece[] {
   return top.children
 }
 
-/** The page has a heading of the first order already. */
+/** The page already has a first-level heading. */
 const nameOf = (tag: string) => (tag === 'h1' ? 'h2' : tag)
 
 function begin(tag: Tag, open: Element[]): void {
@@ -133,5 +133,5 @@ function begin(tag: Tag, open: Element[]): void {
   open.push(made)
 }
 
-/** All pictures of an article, in their order. */
+/** All pictures of an article, in order. */
 export const pictures = (pieces: Piece[]): Element[] => pieces.flatMap((p) => (typeof p === 'string' ? [] : p.tag === 'img' ? [p] : pictures(p.children)))

@@ -20,7 +20,7 @@ const route = getRouteApi('/news/articles/$id')
 
 type Article = Schemas['Article']
 
-/** One article: what it says, how that changed, and who else reported it. */
+/** One article: its text, its versions, and near-duplicates. */
 export function ArticlePage() {
   const { id } = route.useParams()
   const { t } = useTranslation()
@@ -118,11 +118,40 @@ function Facts({ article: a }: { article: Article }) {
           </Anchor>
         )}
       </Group>
+      <Permissions article={a} />
     </Stack>
   )
 }
 
-/** Where each field came from, and how sure that is. */
+const reservations = ['tdm', 'noai', 'noindex', 'nosnippet', 'noarchive'] as const
+
+/** Whether readers must pay, and what the publisher reserves. */
+function Permissions({ article: a }: { article: Article }) {
+  const { t } = useTranslation()
+  const reserved = reservations.filter((r) => a.reservations[r])
+  if (a.access === 'unknown' && reserved.length === 0) return null
+  return (
+    <Group gap="xs" role="group" aria-label={t('article.permissions')}>
+      {a.access !== 'unknown' && (
+        <Badge variant="light" color={a.access === 'free' ? 'green' : 'orange'} tt="none">
+          {t(`article.access.${a.access}`)}
+        </Badge>
+      )}
+      {reserved.map((r) => (
+        <Badge key={r} variant="light" color="gray" tt="none">
+          {t(`article.reserved.${r}`)}
+        </Badge>
+      ))}
+      {a.reservations.tdm_policy && (
+        <Anchor href={a.reservations.tdm_policy} target="_blank" rel="noreferrer nofollow" size="sm">
+          {t('article.tdmPolicy')}
+        </Anchor>
+      )}
+    </Group>
+  )
+}
+
+/** The source of each field, with its confidence. */
 function Origins({ article: a }: { article: Article }) {
   const { t, i18n } = useTranslation()
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })

@@ -21,7 +21,7 @@ import type { CalendarSearch } from './search'
 
 type Deed = 'queue' | 'cancel' | 'approve' | 'shift'
 
-/** What is ahead, day by day. Several posts can be moved, approved and canceled at once. */
+/** Upcoming posts, day by day. Several can be moved, approved and canceled at once. */
 export function Agenda({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t, i18n } = useTranslation()
   const may = useAtLeast('author')
@@ -60,7 +60,7 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
   })
   const act = useMutation({
     mutationFn: async (deed: Deed) => {
-      // One after the other: slots are given in the order of the list.
+      // One after the other: slots are assigned in the order of the list.
       let done = 0
       const first = Math.min(...picked.map((p) => Date.parse(p.scheduled_time ?? '')))
       const errors: unknown[] = []

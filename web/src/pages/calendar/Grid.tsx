@@ -27,7 +27,7 @@ interface Props {
   view: 'month' | 'week' | 'day'
   date: string
   zone: string
-  /** Another zone, whose clock is shown beside. */
+  /** A second time zone. */
   second?: string
   colors: Colors
 }
@@ -35,7 +35,7 @@ interface Props {
 const none: never[] = []
 const most = 2000 // posts in one view
 
-/** All posts of the stretch that is shown, page after page. */
+/** All posts of the visible range, page after page. */
 async function postsBetween(from: Date, to: Date, search: CalendarSearch, signal: AbortSignal): Promise<Post[]> {
   const out: Post[] = []
   for (let cursor: string | undefined; out.length < most; ) {
@@ -68,7 +68,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     mutationFn: ({ post, when }: { post: Post; when: Date; undone?: boolean }) =>
       unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatchHeader(post.version) }, body: { scheduled_time: when.toISOString() } })),
     onMutate: ({ post, when }) => {
-      // It stays where it was dropped, until the answer says otherwise.
+      // It stays where it was dropped, unless the request fails.
       const before = client.getQueryData<Post[]>(key)
       client.setQueryData<Post[]>(key, (all) => all?.map((p) => (p.id === post.id ? { ...p, scheduled_time: when.toISOString() } : p)))
       return { before }
@@ -92,10 +92,10 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const [start, end] = [from.getTime(), to.getTime()]
   const labels = useQuery({ ...labelsQuery, enabled: colors === 'label' }).data ?? none
   const color = useCallback((post: Post) => colorOf(post, colors, labels), [colors, labels])
-  // A thousand posts are laid out once, not with every change elsewhere on the page.
+  // Lay out a thousand posts once, not with every other change of the page.
   const shown = useMemo(() => {
     const all = (posts.data ?? []).filter(wanted(search))
-    // Who looks for certain posts does not look for what is none yet.
+    // A filter for posts hides occurrences without a post.
     const planned = isNarrowed(search) || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, new Date(start), new Date(end))
     const free = !may || isNarrowed(search) ? [] : slots.flatMap((s) => {
       const group = groups.find((g) => g.id === s.queue_group_id)
@@ -139,12 +139,12 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   }
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Mantine names the days of a week by their dates, which are not what is seen (WCAG 2.2, 2.5.3).
+    // Mantine's accessible names of weekdays differ from the visible labels (WCAG 2.2, 2.5.3).
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
   const { height } = useViewportSize()
-  // As many posts as fit into the window; on busy days some more, for which the page scrolls.
+  // As many posts as fit into the window; on busy days some more, and the page scrolls.
   const perDay = useMemo(() => {
     const fitting = Math.floor(((height - 340) / 5 - 34) / 26)
     let busiest = 0
@@ -202,7 +202,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   )
 }
 
-/** An hour before now is in sight at the top; of another day it is the morning. */
+/** Scrolls to an hour before now; on other days to the morning. */
 function scrollStart(zone: string): string {
   const hour = Number(toWall(Date.now(), zone).slice(11, 13))
   return `${String(Math.max(0, hour - 1)).padStart(2, '0')}:00:00`

@@ -22,7 +22,7 @@ interface Props {
   may: boolean
 }
 
-/** A post in short, and the way to move it without dragging (WCAG 2.2, 2.5.7). */
+/** A summary of a post, and a way to move it without dragging (WCAG 2.2, 2.5.7). */
 export function Peek({ post, zone, second, close, move, moving, may }: Props) {
   const { t } = useTranslation()
   const now = post.scheduled_time ? toWall(post.scheduled_time, zone).slice(0, 16) : ''
@@ -73,7 +73,7 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
   )
 }
 
-/** What a series will publish then. */
+/** The occurrence of a series that is not a post yet. */
 export function PeekPlanned({ planned: { series: s, at }, zone, close }: { planned: Planned; zone: string; close: () => void }) {
   const { t, i18n } = useTranslation()
   return (

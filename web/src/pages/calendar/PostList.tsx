@@ -16,7 +16,7 @@ import { asked, wanted } from './filter'
 
 const rowHeight = 76
 
-/** All posts, the latest first. However many there are, only those in sight are drawn. */
+/** All posts, latest first. Only visible rows are rendered. */
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
   const list = useInfiniteQuery({

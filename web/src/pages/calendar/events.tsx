@@ -14,7 +14,7 @@ import type { Planned } from './planned'
 /** Posts are moments; this is how tall they are drawn, in minutes. */
 const height = 30
 
-/** What an entry of the calendar is about. */
+/** The subject of a calendar entry. */
 export type Entry = { post: Post; planned?: undefined; slot?: undefined } | { planned: Planned; post?: undefined; slot?: undefined } | { slot: FreeSlot; post?: undefined; planned?: undefined }
 
 /** A slot of a queue that no post has. */
@@ -36,7 +36,7 @@ export function colorOf(post: Post, colors: Colors, labels: Schemas['Label'][]):
 
 const stretch = (at: string | Date, zone: string) => {
   const start = toWall(at, zone).replace('T', ' ')
-  // One at the end of a day does not reach into the next.
+  // An entry at the end of a day does not extend into the next one.
   const end = dayjs(start).add(height, 'minute')
   const midnight = dayjs(start).endOf('day')
   return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
@@ -59,7 +59,7 @@ export function eventsOf(posts: Post[], planned: Planned[], slots: FreeSlot[], z
   return [...stored, ...ahead, ...free]
 }
 
-/** One entry as it is drawn: what matters fits into a line. */
+/** One entry; the essentials fit into a line. */
 export function Body({ entry, zone }: { entry: Entry; zone: string }) {
   const { t } = useTranslation()
   if (entry.planned) {

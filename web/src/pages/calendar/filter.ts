@@ -1,7 +1,7 @@
 import type { Post, PostStatus } from '../../api/client'
 import type { CalendarSearch } from './search'
 
-/** What the address asks the API for. What waits for approval is a draft to the API. */
+/** The API's parameters for the URL. Posts that are pending approval are drafts in the API. */
 export function asked(search: CalendarSearch): { status?: PostStatus[]; approval?: 'pending'[]; account?: string; label?: string; q?: string } {
   return {
     ...(search.status === 'pending' ? { approval: ['pending' as const] } : search.status ? { status: [search.status as PostStatus] } : {}),
@@ -11,7 +11,7 @@ export function asked(search: CalendarSearch): { status?: PostStatus[]; approval
   }
 }
 
-/** Networks are left out here: the API lists posts by account. */
+/** Without networks: the API lists posts by account. */
 export const wanted = (search: CalendarSearch) => (post: Post) => search.network === undefined || post.targets.some((x) => x.network === search.network)
 
 /** Whether only some posts are asked for: then what is no post yet is not shown. */

@@ -27,7 +27,7 @@ const Grid = lazy(() => import('./Grid'))
 
 const route = getRouteApi('/calendar')
 
-/** When what goes out: as a month, a week, a day or a list. */
+/** The calendar of posts: as a month, a week, a day or a list. */
 export function CalendarPage() {
   const { t, i18n } = useTranslation()
   const me = useMe()
@@ -43,7 +43,7 @@ export function CalendarPage() {
   const networks = [...new Set(accounts.map((a) => a.network))].sort()
   const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const [filters, { toggle }] = useDisclosure(false)
-  // Seven columns need room; who asks for them on a telephone gets them all the same.
+  // Seven columns need space, so a phone starts with another view, but can switch to them.
   const view = search.view ?? usual ?? (narrow ? 'agenda' : 'month')
   const isList = view === 'list' || view === 'agenda'
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
@@ -208,7 +208,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
   )
 }
 
-/** A zone whose clock stands beside the first one's. */
+/** Selects a second time zone. */
 function SecondZone({ value, onChange }: { value: string | null; onChange: (zone: string | null) => void }) {
   const { t } = useTranslation()
   return (
@@ -216,7 +216,7 @@ function SecondZone({ value, onChange }: { value: string | null; onChange: (zone
   )
 }
 
-/** What the colours mean; and what they are to mean. */
+/** The legend of the colors, and the choice of what they mean. */
 function Legend({ colors, choose, networks, labels }: { colors: Colors; choose: (c: Colors) => void; networks: string[]; labels: Schemas['Label'][] }) {
   const { t } = useTranslation()
   return (

@@ -11,7 +11,7 @@ export interface Planned {
 
 const perSeries = 62
 
-/** What series will add to a stretch of the calendar: their posts are made five weeks ahead. */
+/** The occurrences without a post in a range of the calendar: posts are created five weeks ahead. */
 export function plannedBetween(all: Schemas['Series'][], posts: Post[], from: Date, to: Date, now = Date.now()): Planned[] {
   const made = new Set(posts.map((p) => `${p.series_id} ${p.occurrence?.slice(0, 16)}`))
   return all.flatMap((series) => {

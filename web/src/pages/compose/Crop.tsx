@@ -7,7 +7,7 @@ import { upload } from '../../api/upload'
 import { notifyError } from '../../lib/notify'
 import { cutOf, ratios, type Ratio } from './cut'
 
-/** Cuts an image; what comes of it is a file of its own, with the same description. */
+/** Crops an image into a new file with the same description. */
 export function Crop({ media, close, done }: { media: Media; close: () => void; done: (m: Media) => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

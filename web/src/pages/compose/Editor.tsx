@@ -21,7 +21,7 @@ import { type Saving, useSaving } from './useSaving'
 interface Props {
   post?: Post
   at?: string
-  /** Begins with a post that recurs. */
+  /** Starts with a recurring post. */
   repeat?: boolean
   accounts: Account[]
   groups: Schemas['AccountGroup'][]
@@ -51,7 +51,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   })
   const current = tab !== 'all' && draft.accounts.includes(tab) ? tab : 'all'
   const chosen = useMemo(() => accounts.filter((a) => draft.accounts.includes(a.id)), [accounts, draft.accounts])
-  // Typing does not draw the schedule again. Its values are never behind: a stale one
+  // Typing does not rerender the schedule. Its values are never outdated: a stale one
   // in a field would undo what was just entered.
   const blank = isBlank(draft)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is not part of the schedule

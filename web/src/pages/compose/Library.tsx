@@ -8,7 +8,7 @@ import { Empty, Failed, WaitingCards } from '../../components/states'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
 import { Thumb } from './Thumb'
 
-/** Chooses files that are there already. */
+/** Selects files of the library. */
 export function Library({ has, close, choose }: { has: string[]; close: () => void; choose: (all: Media[]) => void }) {
   const { t } = useTranslation()
   const [kind, setKind] = useState<MediaChoice>('all')

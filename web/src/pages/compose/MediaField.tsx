@@ -26,9 +26,9 @@ interface Props {
   add: (m: Media) => void
   remove: (id: string) => void
   replace: (id: string, by: Media) => void
-  /** All files that were added at once are there. */
+  /** Called when all files that were added together are uploaded. */
   added?: (ids: string[]) => void
-  /** Files that are there already can be chosen too. */
+  /** Allows choosing files of the library. */
   library?: boolean
 }
 

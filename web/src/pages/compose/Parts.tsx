@@ -14,7 +14,7 @@ export interface Count {
   allowed?: number
 }
 
-/** The segments of a post, which are a thread where there are several. */
+/** The segments of a post; several form a thread. */
 export function Parts({ value, change, counts, label, added }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; added?: (part: number, files: string[]) => void }) {
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
@@ -86,7 +86,7 @@ const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
   )
 })
 
-/** The files of a part: drawn again only when they change, not with every letter. */
+/** The files of a segment: rerendered only when they change, not with every letter. */
 const PartMedia = memo(function PartMedia({ part, value, change, added }: { part: number; value: string[]; change: (update: (p: Part[]) => Part[]) => void; added?: (part: number, files: string[]) => void }) {
   const { t } = useTranslation()
   const set = (update: (ids: string[]) => string[]) => change((all) => all.map((p, j) => (j === part ? { ...p, attachments: update(p.attachments) } : p)))
@@ -106,7 +106,7 @@ const PartMedia = memo(function PartMedia({ part, value, change, added }: { part
 function swap(all: Part[], i: number): Part[] {
   const out = [...all]
   const [above, below] = [out[i - 1], out[i]]
-  // The wait belongs to the place in the thread.
+  // The wait belongs to the position in the thread.
   if (above && below) out.splice(i - 1, 2, { ...below, after_minutes: above.after_minutes }, { ...above, after_minutes: below.after_minutes })
   return out
 }

@@ -10,12 +10,12 @@ import { Frame } from './frames/Frame'
 
 type Target = Schemas['TargetPreview']
 
-/** The post as people will see it, at one account at a time. */
+/** The preview of the post, for one account at a time. */
 export const Previews = memo(function Previews({ targets, accounts, draft, focus }: { targets: Target[]; accounts: Account[]; draft: Draft; focus?: string }) {
   const { t } = useTranslation()
   const [chosen, setChosen] = useState<string>()
   const [followed, setFollowed] = useState(focus)
-  // Whoever writes a version for an account sees that account.
+  // Editing an account's version shows that account.
   if (followed !== focus) {
     setFollowed(focus)
     setChosen(focus)
@@ -73,7 +73,7 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
   )
 })
 
-/** What the network does with the post, and what it would refuse. */
+/** The network's notes and problems about the post. */
 function Notes({ target }: { target: Target }) {
   const problems = target.segments.flatMap((s) => s.problems)
   const notes = [...new Set(target.segments.flatMap((s) => s.notes))]

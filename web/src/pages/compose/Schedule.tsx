@@ -23,13 +23,13 @@ interface Props {
   setDraft: (update: (d: Draft) => Draft) => void
   saving: ReturnType<typeof useSaving>
   preview?: Schemas['PostPreview']
-  /** Begins with a post that recurs. */
+  /** Starts with a recurring post. */
   repeat?: boolean
-  /** The slot of a queue that the post began at. */
+  /** The slot of a queue that the post was created for. */
   slot?: { group: string; when: string }
 }
 
-/** When a post goes out, what stands against it, and the buttons that send it on its way. */
+/** The time of a post, its problems, and the buttons that save, submit or schedule it. */
 export const Schedule = memo(function Schedule({ draft, setDraft, saving, preview, repeat, slot: began }: Props) {
   const { t, i18n } = useTranslation()
   const me = useMe()
@@ -139,7 +139,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
 
 const firstRule = (when: string): Rule => ({ ...defaultRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
 
-/** What few posts need. */
+/** Advanced settings. */
 function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
   const { t } = useTranslation()
   const [opened, { toggle }] = useDisclosure(draft.dropIfLate > 0 || draft.language !== '')

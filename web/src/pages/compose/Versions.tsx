@@ -4,7 +4,7 @@ import type { Account } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { type Draft, type Version, withOwnMedia } from './draft'
 
-/** Which media and which thread an account gets: those of all, or its own. */
+/** The media and the thread of an account: inherited or its own. */
 export function Shared({ draft, id, setDraft }: { draft: Draft; id: string; setDraft: (update: (d: Draft) => Draft) => void }) {
   const { t } = useTranslation()
   const own = draft.versions[id] ?? {}
@@ -30,7 +30,7 @@ export function Shared({ draft, id, setDraft }: { draft: Draft; id: string; setD
   )
 }
 
-/** Files that were added to a part of the post. */
+/** Files that were added to a segment of the post. */
 export interface AddedMedia {
   part: number
   files: string[]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cutOf } from './cut'
 
-test('a cut has the ratio and lies within the image', () => {
+test('a crop has the ratio and lies within the image', () => {
   expect(cutOf(640, 400, '1:1', 1, 0.5, 0.5)).toEqual({ width: 400, height: 400, left: 120, top: 0 })
   expect(cutOf(400, 640, '16:9', 1, 0.5, 1)).toEqual({ width: 400, height: 225, left: 0, top: 415 })
   expect(cutOf(640, 400, '1:1', 4, 1, 0)).toEqual({ width: 100, height: 100, left: 540, top: 0 })

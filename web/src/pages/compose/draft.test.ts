@@ -11,13 +11,13 @@ const post = {
   ],
 } as Post
 
-test('a version of its own has no wait of the first part', () => {
+test('the own thread of a version has no wait before the first segment', () => {
   const d = { ...newDraft(['a'], 'UTC'), parts: [{ content: 'One', attachments: [], after_minutes: 5 }, { content: 'Two', attachments: [], after_minutes: 10 }] }
   expect(copyOf(d)).toEqual({ content: 'One', attachments: [], thread: [{ content: 'Two', attachments: [], after_minutes: 10 }] })
   expect(contentOf(d)).toMatchObject({ content: 'One', thread: [{ content: 'Two', after_minutes: 10 }] })
 })
 
-test('a stored post comes back as it was', () => {
+test('a stored post round-trips', () => {
   const d = draftOf(post)
   expect(d.when).toBe('2026-12-24T18:00')
   expect(d.versions).toEqual({ a: { content: 'Short' } })
@@ -35,20 +35,20 @@ test('removed versions are sent as null, and so are those of removed accounts', 
   expect(editOf({ ...draftOf(post), accounts: ['b'] }, ['a']).overrides).toEqual({ a: null })
 })
 
-test('a time is ahead by the clock of its zone', () => {
+test('a time is in the future by its own zone', () => {
   const d = newDraft([], 'Asia/Ho_Chi_Minh', '2026-12-24T18:00')
   expect(isAhead(d, Date.parse('2026-12-24T10:59:00Z'))).toBe(true)
   expect(isAhead(d, Date.parse('2026-12-24T11:00:00Z'))).toBe(false)
   expect(isAhead({ ...d, when: '' })).toBe(false)
 })
 
-test('a series takes the words and not the time', () => {
+test('a series uses the content and not the time', () => {
   const template = templateOf({ ...draftOf(post), dropIfLate: 30 })
   expect(Object.keys(template)).not.toContain('time_zone')
   expect(template).toMatchObject({ content: 'One', thread: [{ content: 'Two' }], accounts: ['a', 'b'], drop_if_late_minutes: 30 })
 })
 
-test('a version has none, its own or the media of the post, also after the post got media', () => {
+test('a version has no media, its own or inherited ones, also after the post got media', () => {
   const written = { ...newDraft(['none', 'own', 'inherit'], 'UTC'), parts: [{ content: 'One', attachments: [] as string[] }] }
   const versions = { none: { ...copyOf(written), content: 'None' }, own: { ...copyOf(written), attachments: ['o'] }, inherit: { content: 'Inherit' } }
   const later = { ...written, versions, parts: [{ content: 'One', attachments: ['m'] }] }
@@ -58,15 +58,15 @@ test('a version has none, its own or the media of the post, also after the post 
   expect(withOwnMedia({ ...later, accounts: ['own'] }, 0)).toEqual(['own'])
 })
 
-test('media of the post are added to versions when that is asked for', () => {
+test('media of the post are added to versions on request', () => {
   const d = { ...newDraft(['a', 'b'], 'UTC'), parts: [{ content: '', attachments: ['m', 'n'] }, { content: 'Two', attachments: ['m'] }],
     versions: { a: { attachments: ['n'], thread: [{ content: 'Own', attachments: [] }] }, b: { attachments: [], thread: [] } } }
   expect(withMediaToo(d, ['a', 'b'], 0, ['m', 'n']).versions).toMatchObject({ a: { attachments: ['n', 'm'] }, b: { attachments: ['m', 'n'] } })
-  expect(withOwnMedia(d, 1)).toEqual(['a']) // the other has no second part
+  expect(withOwnMedia(d, 1)).toEqual(['a']) // the other has no second segment
   expect(withMediaToo(d, ['a'], 1, ['m']).versions.a?.thread).toEqual([{ content: 'Own', attachments: ['m'] }])
 })
 
-test('changing the text of a version leaves its media and its thread as they are for all', () => {
+test('changing the text of a version keeps its inherited media and thread', () => {
   const d = { ...newDraft(['a'], 'UTC'), parts: [{ content: 'One', attachments: ['m'] }, { content: 'Two', attachments: [] }], versions: { a: { content: 'Short' } } }
   expect(withParts(d, 'a', ([first, ...rest]) => [{ ...first!, content: 'Shorter' }, ...rest]).versions).toEqual({ a: { content: 'Shorter' } })
   expect(withParts(d, 'a', ([first, ...rest]) => [{ ...first!, attachments: [] }, ...rest]).versions).toEqual({ a: { content: 'Short', attachments: [] } })

@@ -6,11 +6,11 @@ import { toInstant, toWall, type Wall } from '../../lib/time'
 export interface Part {
   content: string
   attachments: string[]
-  /** How long after the part before it is sent; not of the first. */
+  /** The delay after the previous segment; not for the first. */
   after_minutes?: number
 }
 
-/** What an account gets instead of the post's: what is left out is the post's, also when that changes later; what is empty is none. */
+/** An account's override: a missing field is inherited, also when the post changes later; an empty one means none. */
 export interface Version {
   content?: string
   attachments?: string[]
@@ -18,21 +18,21 @@ export interface Version {
   options?: Options
 }
 
-/** A post as it is being written. */
+/** A post in the editor. */
 export interface Draft {
   parts: Part[]
-  /** What is written differently for an account, by its id. */
+  /** The overrides by account id. */
   versions: Record<string, Version>
   accounts: string[]
-  /** What is asked of networks besides. */
+  /** The options by network. */
   options: Options
-  /** On a wall clock of the zone; empty: not decided. */
+  /** Local time in the zone; empty: not chosen. */
   when: Wall | ''
   zone: string
   trackLinks: boolean
-  /** Minutes; rather not publish than later. 0: always publish. */
+  /** Minutes after which the post is dropped instead of published. 0: never. */
   dropIfLate: number
-  /** ISO 639; empty: not told. */
+  /** ISO 639; empty: not specified. */
   language: string
 }
 
@@ -57,14 +57,14 @@ export function draftOf(post: Post): Draft {
 
 const body = ([first, ...thread]: Part[]) => ({ content: first?.content ?? '', attachments: first?.attachments ?? [], thread })
 
-/** What an account gets. */
+/** The content for an account. */
 export function partsOf(d: Draft, id: string): Part[] {
   const [first = emptyPart(), ...thread] = d.parts
   const own = d.versions[id] ?? {}
   return [{ content: own.content ?? first.content, attachments: own.attachments ?? first.attachments }, ...(own.thread ?? thread)]
 }
 
-/** Changes what one account gets; what is not changed stays as it is, the post's or its own. */
+/** Changes the content for one account; other fields stay inherited or its own. */
 export function withParts(d: Draft, id: string, update: (p: Part[]) => Part[]): Draft {
   const before = partsOf(d, id)
   const [first = emptyPart(), ...thread] = update(before)
@@ -75,23 +75,23 @@ export function withParts(d: Draft, id: string, update: (p: Part[]) => Part[]): 
   return { ...d, versions: { ...d.versions, [id]: own } }
 }
 
-/** A version of its own: a copy of what all get, which no longer follows that. */
+/** A version of its own: a copy of the post's content that no longer follows it. */
 export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version => structuredClone({ content: first.content, attachments: first.attachments, thread })
 
-/** Accounts that do not get the files that a part of the post gets. */
+/** Accounts that do not inherit the files of a segment. */
 export const withOwnMedia = (d: Draft, part: number) =>
   d.accounts.filter((id) => {
     const own = d.versions[id]
     return part === 0 ? own?.attachments !== undefined : own?.thread?.[part - 1] !== undefined
   })
 
-/** Adds files to the same part of those versions. */
+/** Adds files to the same segment of those versions. */
 export function withMediaToo(d: Draft, ids: string[], part: number, files: string[]): Draft {
   const more = (p: Part) => ({ ...p, attachments: [...p.attachments, ...files.filter((f) => !p.attachments.includes(f))] })
   return ids.reduce((all, id) => withParts(all, id, (parts) => parts.map((p, i) => (i === part ? more(p) : p))), d)
 }
 
-/** What is stored and previewed. */
+/** The content that is stored and previewed. */
 export function contentOf(d: Draft): Schemas['PreviewedPost'] {
   const chosen = Object.entries(d.versions).filter(([id]) => d.accounts.includes(id))
   return {
@@ -106,13 +106,13 @@ export function contentOf(d: Draft): Schemas['PreviewedPost'] {
   }
 }
 
-/** What each occurrence of a series says; it has no time of its own. */
+/** The template of a series, without a time. */
 export function templateOf(d: Draft): Schemas['SeriesTemplate'] {
   const { content = '', time_zone: _, ...rest } = contentOf(d)
   return { content, ...rest }
 }
 
-/** As contentOf, and removes the stored versions that the draft no longer has. */
+/** Like contentOf, and removes stored versions that the draft no longer has. */
 export function editOf(d: Draft, stored: Iterable<string>): Schemas['PostEdit'] {
   const content = contentOf(d)
   const overrides: NonNullable<Schemas['PostEdit']['overrides']> = { ...content.overrides }
@@ -120,7 +120,7 @@ export function editOf(d: Draft, stored: Iterable<string>): Schemas['PostEdit'] 
   return { ...content, overrides }
 }
 
-/** Whether the time that was chosen is still ahead. */
+/** Reports whether the chosen time is in the future. */
 export const isAhead = (d: Draft, now = Date.now()) => d.when !== '' && toInstant(d.when, d.zone).getTime() > now
 
 export const isBlank = (d: Draft) => d.parts.every((p) => p.content.trim() === '' && p.attachments.length === 0)

@@ -12,7 +12,7 @@ import { Editor } from './Editor'
 
 const route = getRouteApi('/compose')
 
-/** Where posts are written: a new one, or with an id in the address one that is stored. */
+/** The composer: for a new post, or with an id in the URL for a stored one. */
 export function ComposePage() {
   const { t } = useTranslation()
   const { id, at, queue, repeat } = route.useSearch()

@@ -7,15 +7,15 @@ import { describing } from './describing'
 
 export type Saving = 'clean' | 'dirty' | 'saving' | 'failed'
 
-/** The edits of file descriptions that were stored after a time. */
+/** The edits of file descriptions since a time. */
 const describedAfter = (client: QueryClient, time: number) =>
   client.getMutationCache().findAll({ mutationKey: describing, status: 'success', predicate: (m) => m.state.submittedAt > time })
 
-const pause = 700 // of typing, before it is saved
+const pause = 700 // ms after typing, before it is saved
 
 /**
- * Stores a post while it is written, one request after the other. Of what is not a
- * draft any more nothing is stored until save is called: it goes out as it is.
+ * Saves a draft while it is edited, one request after the other. Other posts are
+ * stored only when save is called: until then they are published unchanged.
  */
 export function useSaving(draft: Draft, initial: Post | undefined, created: (p: Post) => void) {
   const client = useQueryClient()
@@ -59,9 +59,9 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     setStored(now)
   }, [client])
 
-  /** Stores what is written by now, and gives the post as it is stored. */
+  /** Stores the current content and returns the stored post. */
   const save = useCallback(async (): Promise<Post> => {
-    await running.current?.catch(() => undefined) // it has said so
+    await running.current?.catch(() => undefined) // its error was shown
     await catchUp()
     if (seen.current === latest.current.draft && latest.current.stored) return latest.current.stored
     const sent = latest.current.draft
@@ -100,7 +100,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     return () => clearTimeout(timer)
   }, [draft, save])
 
-  // Whoever leaves with something unsaved is asked by the browser.
+  // The browser asks before leaving with unsaved changes.
   useEffect(() => {
     if (state === 'clean') return
     const ask = (e: BeforeUnloadEvent) => e.preventDefault()
@@ -114,7 +114,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     setStored(post)
   }, [])
 
-  /** What is written by now, also where what is shown is a moment behind. */
+  /** The current content, which may be newer than what is rendered. */
   const current = useCallback(() => latest.current.draft, [])
   return useMemo(() => ({ stored, state, error, save, accept, current }), [stored, state, error, save, accept, current])
 }

@@ -10,7 +10,7 @@ import type { useSaving } from './useSaving'
 
 export type Deed = 'schedule' | 'queue' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
 
-/** Stores what is written and sends it on its way. */
+/** Stores the content, and submits or schedules it. */
 export function useSend(saving: ReturnType<typeof useSaving>, slot?: { group: string; when: string }) {
   const { t } = useTranslation()
   const navigate = useNavigate()

@@ -20,7 +20,7 @@ import { Decisions, reason } from '../post/Targets'
 
 const route = getRouteApi('/dead-letters')
 
-/** What waits for a person: why, how many, and what to do about it. */
+/** The dead letters by reason, with their counts and actions. */
 export function DeadLettersPage() {
   const { t } = useTranslation()
   const filter = route.useSearch()
@@ -179,7 +179,7 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
   )
 }
 
-/** Shows what would be done before it is done. */
+/** Previews a bulk action before it is executed. */
 function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { reason?: string; network?: string }; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client'
 
 type Domain = Schemas['Domain']
 
-/** What a site's crawl has done, how it answers, and how soon its news are found. */
+/** The figures of a site's crawl: responses, articles, and discovery times. */
 export function Figures({ domain: d }: { domain: Domain }) {
   const { t, i18n } = useTranslation()
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 0 })

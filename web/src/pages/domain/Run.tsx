@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/client'
 
 const colors = { stored: 'green', pending: 'gray', failed: 'red', dead: 'orange', excluded: 'grape' } as const
 
-/** How far the crawl has come with what is known of the site, and what happened since somebody looks. */
+/** The progress of the crawl, and what happened since the page was opened. */
 export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
   const { t, i18n } = useTranslation()
   const [first] = useState(d)

@@ -21,7 +21,7 @@ const route = getRouteApi('/news/domains/$domain')
 
 type Domain = Schemas['Domain']
 
-/** One site: how its crawl goes, as it goes, and what came of it. */
+/** One site: its live crawl and its articles. */
 export function DomainPage() {
   const { domain } = route.useParams()
   const { t } = useTranslation()

@@ -15,7 +15,7 @@ import { useAtLeast } from '../../lib/session'
 import { MediaField } from '../compose/MediaField'
 import { Thumb } from '../compose/Thumb'
 
-/** All files, by name or description. */
+/** All files, searchable by name and description. */
 export function MediaPage() {
   const { t } = useTranslation()
   const client = useQueryClient()

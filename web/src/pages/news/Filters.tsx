@@ -15,10 +15,10 @@ interface Props {
 
 const few = 6
 
-/** What the articles found are of, how many of each, and the choice among them. */
+/** The facets of the results with their counts. */
 export function Filters({ search, query, counts, change }: Props) {
   const { t } = useTranslation()
-  // A field that is chosen by shows what else could be chosen.
+  // A selected facet also shows its other values.
   const chosen = fields.filter((f) => search[f])
   const wider = useQueries({ queries: chosen.map((f) => countsQuery({ ...query, [f]: undefined })) })
   const answers = new Map(chosen.map((f, i) => [f, wider[i]?.data]))
@@ -80,7 +80,7 @@ function languageName(code: string, shownIn: string): string {
   try {
     return new Intl.DisplayNames(shownIn, { type: 'language' }).of(code) ?? code
   } catch {
-    return code // a site may call its language anything
+    return code // a site may declare any language
   }
 }
 

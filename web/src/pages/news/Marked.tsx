@@ -1,7 +1,7 @@
 import './news.css'
 import type { Schemas } from '../../api/client'
 
-/** Text with what was looked for marked. React writes it as text, whatever it says. */
+/** Text with highlighted matches. React escapes it. */
 export function Marked({ fragments }: { fragments: Schemas['SearchFragment'][] }) {
   return fragments.map((f, i) =>
     f.match ? (

@@ -8,7 +8,7 @@ import { Time } from '../../components/Time'
 import { Marked } from './Marked'
 import type { Row, useArticles } from './useArticles'
 
-/** Articles; however many there are, only those in sight are drawn. */
+/** The list of articles. Only visible rows are rendered. */
 export function Results({ rows, found }: { rows: Row[]; found: ReturnType<typeof useArticles>['found'] }) {
   const { t } = useTranslation()
   const narrow = useMediaQuery('(max-width: 600px)') ?? false

@@ -19,9 +19,9 @@ import { useArticles } from './useArticles'
 
 const route = getRouteApi('/news')
 
-const pause = 250 // of typing, before it is looked for
+const pause = 250 // ms after typing, before the search
 
-/** All articles, the newest first, or those that are looked for. */
+/** All articles, newest first, or search results. */
 export function NewsPage() {
   const { t } = useTranslation()
   const me = useMe()
@@ -111,7 +111,7 @@ export function NewsPage() {
   )
 }
 
-/** Where words are typed; they are looked for as soon as somebody stops. */
+/** The search field; it searches when typing stops. */
 function Words({ value, change }: { value: string; change: (q: string) => void }) {
   const { t } = useTranslation()
   const [text, setText] = useState(value)
@@ -123,7 +123,7 @@ function Words({ value, change }: { value: string; change: (q: string) => void }
   }, pause)
   if (value !== seen) {
     setSeen(value)
-    // The address was changed by something else: a link, or the way back.
+    // The URL was changed otherwise: by a link, or the back button.
     if (value !== sent) setText(value)
   }
   return (
@@ -143,11 +143,11 @@ function Words({ value, change }: { value: string; change: (q: string) => void }
   )
 }
 
-/** How many there are, and what was done to find them. */
+/** The number of results, and how they were found. */
 function Said({ answer, least, stale }: { answer?: Schemas['SearchResponse']; least: number; stale: boolean }) {
   const { t, i18n } = useTranslation()
   const number = new Intl.NumberFormat(i18n.language)
-  // The index may be a moment behind what is listed.
+  // The index may be a moment behind the list.
   const total = Math.max(answer?.total ?? 0, least)
   const corrected = Object.entries(answer?.corrected ?? {}).map(([word, others]) => t('search.corrected', { word, others: others.join(', ') }))
   return (

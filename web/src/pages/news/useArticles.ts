@@ -4,7 +4,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import type { Asked } from '../../lib/news'
 import { crawlPace, repeated } from '../../lib/newsQueries'
 
-/** An article as a row shows it. */
+/** An article in a row. */
 export interface Row {
   id: string
   domain: string
@@ -23,7 +23,7 @@ interface Found {
 
 const plain = (text?: string) => (text ? [{ text, match: false }] : [])
 
-/** Articles, listed to the last one or searched. A search that is typed further is canceled for the next one. */
+/** Articles, listed completely or searched. Further typing cancels a running search. */
 export function useArticles(query: Asked, listed: boolean) {
   const found = useInfiniteQuery({
     queryKey: ['news', listed, query],
@@ -31,7 +31,7 @@ export function useArticles(query: Asked, listed: boolean) {
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) => (listed ? list(query, pageParam, signal) : search(query, pageParam, signal)),
     getNextPageParam: (page: Found) => page.next,
-    // What is new appears at the top, for as long as somebody looks at it.
+    // New articles appear at the top while the page is open.
     refetchInterval: ({ state }) => (listed && state.data?.pages.length === 1 ? crawlPace : false),
   })
   const rows = useMemo(() => found.data?.pages.flatMap((p) => p.rows) ?? [], [found.data])

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 
-/** Who read a post and followed its links. Absent where readers are not counted. */
+/** The readers and clicks of a post. Absent if readers are not counted. */
 export function Numbers({ id }: { id: string }) {
   const { t, i18n } = useTranslation()
   const stats = useQuery({

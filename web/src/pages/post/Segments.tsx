@@ -5,7 +5,7 @@ import type { Post } from '../../api/client'
 import { mediaQuery } from '../../lib/queries'
 import { Thumb } from '../compose/Thumb'
 
-/** What a post says. */
+/** The content of a post. */
 export function Segments({ post }: { post: Post }) {
   const { t } = useTranslation()
   const parts = [{ content: post.content, attachments: post.attachments }, ...(post.thread ?? [])]

@@ -11,7 +11,7 @@ import { Time } from '../../components/Time'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
-/** How a post stands with each account. */
+/** The status of a post on each account. */
 export function Targets({ post }: { post: Post }) {
   const { t } = useTranslation()
   return (
@@ -70,7 +70,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
 
 const safe = (address: string) => /^https?:\/\//i.test(address)
 
-/** Words for a class of errors, or what it is called where it is new. */
+/** The label of an error class, or its code if it is unknown. */
 export function reason(cls: string): string {
   const key = `reason.${cls}`
   return i18n.exists(key) ? i18n.t(key as 'reason.auth') : cls

@@ -9,7 +9,7 @@ const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
 const colors: Record<string, string> = { posted: 'green', failed: 'red', uncertain: 'orange', ambiguous: 'orange', problem: 'red', late: 'orange', canceled: 'gray', retrying: 'yellow' }
 
-/** A post's story to the millisecond, oldest first. */
+/** A post's timeline with milliseconds, oldest first. */
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {
   const { i18n } = useTranslation()
   return (

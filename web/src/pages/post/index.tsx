@@ -27,7 +27,7 @@ import { useChange } from './useChange'
 
 const route = getRouteApi('/posts/$id')
 
-/** One post: what it says, how it stands with each account, and its whole story, as it happens. */
+/** One post: its content, its status on each account, and its live timeline. */
 export function PostPage() {
   const { id } = route.useParams()
   const { t } = useTranslation()
@@ -149,7 +149,7 @@ function Actions({ post }: { post: Post }) {
   )
 }
 
-/** What an editor decides, and what was decided. */
+/** The approval: an editor's decision, or the form for it. */
 function Approval({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)

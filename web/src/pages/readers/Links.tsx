@@ -12,7 +12,7 @@ import { PageRow } from './PageRow'
 /** As many pages as one stream follows. */
 const followed = 20
 
-/** The newest short links of posts, the most followed first. Rankings are of views; what posts have is clicks. */
+/** The newest short links of posts, most clicked first. Rankings count views; posts have clicks. */
 export function Links({ own, page, choose }: { own: Counted; page?: string; choose: (page: string) => void }) {
   const { t } = useTranslation()
   const [live, setLive] = useState<Record<string, Schemas['PageStats']>>({})

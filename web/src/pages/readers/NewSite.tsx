@@ -6,7 +6,7 @@ import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
 
-/** Has the pages of a site counted, and shows what to put into them. */
+/** Adds a site, and shows the code for its pages. */
 export function NewSite({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Schemas } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { format, formatRange, toWall } from '../../lib/time'
@@ -33,7 +33,10 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
   return (
     <Stack aria-busy={report.isFetching}>
       <Group justify="space-between" gap="xs">
-        <RangePicker search={search} range={range} today={today} change={change} />
+        <Group gap="md" align="flex-end">
+          <RangePicker search={search} range={range} today={today} change={change} />
+          <Concurrents site={site.id} />
+        </Group>
         {filter && (
           <Group gap="xs">
             <FilterChip filter={filter} clear={clear} />
@@ -62,7 +65,24 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
   )
 }
 
-/** The filter, which is removed by pressing it. */
+/** How many views of the site are being read now. */
+function Concurrents({ site }: { site: string }) {
+  const { t, i18n } = useTranslation()
+  const concurrents = useQuery({
+    queryKey: ['concurrents', site],
+    refetchInterval: 15_000,
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/concurrents', { params: { path: { id: site } } })),
+  })
+  return (
+    concurrents.data && (
+      <Text size="sm" data-concurrents={concurrents.data.concurrents}>
+        <b className="dl-numbers">{new Intl.NumberFormat(i18n.language).format(concurrents.data.concurrents)}</b> {t('report.concurrents')}
+      </Text>
+    )
+  )
+}
+
+/** The filter; a click removes it. */
 function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   const { t } = useTranslation()
   const valueName = useValueName()
@@ -134,7 +154,7 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
   )
 }
 
-/** Which tables the filter makes unknown, with the API's reason. */
+/** Which tables the filter makes unknown, and why. */
 function Unavailable({ gaps, clear }: { gaps: Schemas['ReportGap'][]; clear: () => void }) {
   const { t, i18n } = useTranslation()
   const list = new Intl.ListFormat(i18n.language)
@@ -144,7 +164,7 @@ function Unavailable({ gaps, clear }: { gaps: Schemas['ReportGap'][]; clear: () 
         <List size="sm" withPadding={false}>
           {byReason(gaps).map(([reason, tables]) => (
             <List.Item key={reason}>
-              {list.format(tables.map((by) => t(`report.tables.${by}`)))}: <span lang="en">{reason}</span>
+              {list.format(tables.map((by) => t(`report.tables.${by}`)))}: {t(`report.reasons.${reason}`)}
             </List.Item>
           ))}
         </List>

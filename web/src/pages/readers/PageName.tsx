@@ -7,7 +7,7 @@ import { postQuery } from '../../lib/queries'
 const isPost = (page: string) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(page)
 const codeOf = (page: string) => /^link\/(.+)$/.exec(page)?.[1]
 
-/** What a page is called: of a post its words, of a short link where it leads. */
+/** The name of a page: of a post its text, of a short link its target. */
 export function PageName({ page, own }: { page: string; own: boolean }) {
   const { t } = useTranslation()
   const code = own ? codeOf(page) : undefined

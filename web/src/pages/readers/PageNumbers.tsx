@@ -9,7 +9,7 @@ import { isPost, PageName } from './PageName'
 
 const Chart = lazy(() => import('../../components/Chart'))
 
-/** Whose pages are counted: a site's, or the workspace's own posts and short links. */
+/** The owner of the pages: a site, or the workspace with its posts and short links. */
 export interface Counted {
   id: string
   time_zone: string
@@ -18,7 +18,7 @@ export interface Counted {
 
 const types = ['view', 'click', 'conversion'] as const
 
-/** All that is counted of one page. `views` and `clicks` are newer than what was read, where the stream has told them. */
+/** All counts of one page. `views` and `clicks` come from the stream, if set, and are newer. */
 export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
   const { t } = useTranslation()
   const [unit, setUnit] = useState<'hour' | 'day'>('hour')
@@ -114,7 +114,7 @@ function Figure({ label, value, mark }: { label: string; value: number; mark?: s
   )
 }
 
-/** Counts beside one another, the most first. */
+/** Counts side by side, largest first. */
 function Shares({ title, text, counts, most }: { title: string; text?: string; counts: [string, number][]; most?: number }) {
   const { t, i18n } = useTranslation()
   const sorted = most === undefined ? counts.toSorted((a, b) => b[1] - a[1]).slice(0, 8) : counts

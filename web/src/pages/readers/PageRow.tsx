@@ -2,7 +2,7 @@ import { Group, Text, UnstyledButton } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { PageName } from './PageName'
 
-/** A page with its number; pressed, it is shown. */
+/** A page with its number; a click opens it. */
 export function PageRow({ page, own, number, times, active, choose }: { page: string; own: boolean; number: number; times?: boolean; active: boolean; choose: (page: string) => void }) {
   const { i18n } = useTranslation()
   const text = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: times ? 1 : 0 }).format(number)

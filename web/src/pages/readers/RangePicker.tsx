@@ -13,11 +13,11 @@ interface Props {
   search: ReadersSearch
   range: Range
   today: string
-  /** Changes parameters of the address. */
+  /** Changes parameters of the URL. */
   change: (search: Partial<ReadersSearch>) => void
 }
 
-/** Selects the days of a report, and what they are compared with. */
+/** Selects the days of a report and the compared period. */
 export function RangePicker({ search, range, today, change }: Props) {
   const { t, i18n } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()

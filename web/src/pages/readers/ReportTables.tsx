@@ -140,10 +140,10 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
       <Table.Tbody>
         {table.rows.map((row) => {
           const change = changeOf(count(row.totals), row.previous)
-          const label = valueName(table.by, row.value)
+          const label = row.property ? `${row.property}: ${row.value}` : valueName(table.by, row.value)
           const bar = { background: `linear-gradient(to right, var(--mantine-color-indigo-light) ${(count(row.totals) / most) * 100}%, transparent 0)`, borderRadius: 'var(--mantine-radius-sm)' }
           return (
-            <Table.Tr key={row.value} data-row={row.value}>
+            <Table.Tr key={`${row.property} ${row.value}`} data-row={row.value}>
               <Table.Td>
                 {filter ? (
                   <UnstyledButton w="100%" px={6} py={4} style={bar} onClick={() => filterBy(filter, row.value)} title={label} aria-label={t('report.filterBy', { value: label })}>

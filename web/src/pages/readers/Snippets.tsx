@@ -37,7 +37,7 @@ export function TrackerSnippet({ site }: { site: Site }) {
   return <Snippet title={t('readers.tracker')} text={t('readers.trackerText')} code={`<script defer src="${here()}/v1/d.js" data-site="${site.write_key}"></script>`} />
 }
 
-/** What to put into the pages of a site. */
+/** The code for the pages of a site. */
 export function Snippets({ site, close }: { site: Site; close: () => void }) {
   const { t } = useTranslation()
   const [page, setPage] = useState('/')

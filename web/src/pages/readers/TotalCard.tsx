@@ -2,7 +2,7 @@ import { Badge, Group, Text, UnstyledButton, VisuallyHidden } from '@mantine/cor
 import { useTranslation } from 'react-i18next'
 import { type Change, changeOf, formatChange, formatMetric, type Metric } from './numbers'
 
-/** How a number changed. Green is better, red is worse. */
+/** The change of a number. Green is better, red is worse. */
 export function ChangeBadge({ change, lower }: { change: Change; lower?: boolean }) {
   const { t, i18n } = useTranslation()
   const text = formatChange(change, i18n.language)
@@ -24,7 +24,7 @@ interface Props {
   select: () => void
 }
 
-/** A total with its change and its course. Selected, it is in the chart. */
+/** A total with its change and trend. The selected one is in the chart. */
 export function TotalCard({ metric, label, value, compared, series, isSelected, select }: Props) {
   const { t, i18n } = useTranslation()
   const change = changeOf(value, compared, metric.kind)

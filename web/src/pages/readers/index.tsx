@@ -13,9 +13,12 @@ import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { NewSite } from './NewSite'
 import { Links } from './Links'
+import { Goals } from './Goals'
+import { Newsroom } from './Newsroom'
 import { Overview } from './Overview'
 import { type Counted, PageNumbers } from './PageNumbers'
 import { PageRow } from './PageRow'
+import { period, tabs } from './search'
 import { Share } from './Share'
 import { Snippets } from './Snippets'
 
@@ -33,7 +36,7 @@ export function ReadersPage() {
   const [sharing, share] = useDisclosure()
   const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
-  // Under the workspace's own id its posts and short links are counted, by UTC.
+  // Posts and short links are counted under the workspace's own id, in UTC.
   const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
   const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
   const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
@@ -93,13 +96,25 @@ export function ReadersPage() {
             <Links own={counted} page={search.page} choose={choose} />
           ) : (
             site && (
-              <Tabs key={site.id} value={search.tab ?? 'overview'} onChange={(tab) => void navigate({ to: '/readers', search: { site: site.id, tab: tab === 'live' ? 'live' : undefined } })} keepMounted={false}>
+              <Tabs key={site.id} value={search.tab ?? 'overview'} onChange={(tab) => void navigate({ to: '/readers', search: { site: site.id, tab: tabs.find((x) => x === tab), ...(tab === 'live' ? {} : period(search)) } })} keepMounted={false}>
                 <Tabs.List mb="md">
                   <Tabs.Tab value="overview">{t('report.overview')}</Tabs.Tab>
+                  <Tabs.Tab value="authors">{t('report.tables.authors')}</Tabs.Tab>
+                  <Tabs.Tab value="sections">{t('report.tables.sections')}</Tabs.Tab>
+                  <Tabs.Tab value="goals">{t('report.tables.goals')}</Tabs.Tab>
                   <Tabs.Tab value="live">{t('report.live')}</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="overview">
                   <Overview site={site} search={search} />
+                </Tabs.Panel>
+                <Tabs.Panel value="authors">
+                  <Newsroom site={site} search={search} tables={['authors']} />
+                </Tabs.Panel>
+                <Tabs.Panel value="sections">
+                  <Newsroom site={site} search={search} tables={['sections', 'tags', 'ages']} />
+                </Tabs.Panel>
+                <Tabs.Panel value="goals">
+                  <Goals site={site} search={search} />
                 </Tabs.Panel>
                 <Tabs.Panel value="live">
                   <Numbers site={counted} page={search.page} choose={choose} />
@@ -123,7 +138,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
   const state = useStream(`/api/v1/sites/${site.id}/live`, (data) => setLive((data as Schemas['PageStatsList']).pages))
   const trending = useQuery({
     queryKey: ['trending', site.id, window],
-    // The ranking is at most 30 s old; what is read right now comes by the stream.
+    // The ranking is at most 30 s old; reading now comes from the stream.
     refetchInterval: 10_000,
     queryFn: () =>
       unwrap(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),

@@ -6,6 +6,7 @@ test.each([
   [1200, 'count', 'vi', '1.200'],
   [1.256, 'decimal', 'vi', '1,26'],
   [0.4567, 'rate', 'en', '45.7%'],
+  [64.6, 'duration', 'en', '1:05'],
   [undefined, 'rate', 'en', '–'],
 ] as const)('%s as %s in %s', (value, kind, language, want) => {
   expect(formatMetric(value, kind, language)).toBe(want)
@@ -32,7 +33,8 @@ test('with a filter, only counted totals are shown', () => {
 })
 
 test('missing tables are grouped by reason', () => {
-  expect(byReason([{ by: 'pages', reason: 'A' }, { by: 'sources', reason: 'B' }, { by: 'channels', reason: 'A' }])).toEqual([['A', ['pages', 'channels']], ['B', ['sources']]])
+  const reason = ''
+  expect(byReason([{ by: 'pages', code: 'expired', reason }, { by: 'sources', code: 'no_hours', reason }, { by: 'channels', code: 'expired', reason }])).toEqual([['expired', ['pages', 'channels']], ['no_hours', ['sources']]])
 })
 
 test('the parameters of a CSV file', () => {

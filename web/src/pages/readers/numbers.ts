@@ -6,8 +6,8 @@ type Totals = Schemas['ReportTotals']
 
 /** A total of the report. `lower` is true where less is better. */
 export interface Metric {
-  key: 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
-  kind: 'count' | 'decimal' | 'rate'
+  key: 'events' | 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
+  kind: 'count' | 'decimal' | 'rate' | 'duration'
   lower?: boolean
 }
 
@@ -20,17 +20,20 @@ export const metrics: Metric[] = [
   { key: 'recirculation_rate', kind: 'rate' },
 ]
 
+const events: Metric = { key: 'events', kind: 'count' }
+
 /** Returns the metrics to show: with a filter, those that are counted. */
-export const shownMetrics = (totals: Totals, isFiltered: boolean) => metrics.filter((m) => !isFiltered || totals[m.key] !== undefined)
+export const shownMetrics = (totals: Totals, isFiltered: boolean) => (isFiltered ? [...metrics, events].filter((m) => totals[m.key] !== undefined) : metrics)
 
 /** Formats a number of the metric; a dash if it is unknown. */
 export function formatMetric(value: number | undefined, kind: Metric['kind'], language: string): string {
   if (value === undefined) return '–'
+  if (kind === 'duration') return `${Math.floor(Math.round(value) / 60)}:${String(Math.round(value) % 60).padStart(2, '0')}`
   if (kind === 'rate') return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value)
   return new Intl.NumberFormat(language, { maximumFractionDigits: kind === 'decimal' ? 2 : 0 }).format(value)
 }
 
-/** How a number changed: relative for counts, in percentage points for rates. */
+/** The change of a number: relative for counts, in percentage points for rates. */
 export interface Change {
   value: number
   isPoints: boolean
@@ -50,7 +53,7 @@ export function formatChange(change: Change, language: string): string {
   return new Intl.NumberFormat(language, change.isPoints ? options : { ...options, style: 'percent' }).format(change.value)
 }
 
-/** What a row of a table filters by. */
+/** The filter of a table row. */
 export const filterOf: Partial<Record<TableName, FilterName>> = {
   pages: 'page',
   entry_pages: 'page',
@@ -61,15 +64,21 @@ export const filterOf: Partial<Record<TableName, FilterName>> = {
   devices: 'device',
   browsers: 'browser',
   systems: 'os',
+  authors: 'author',
+  sections: 'section',
+  tags: 'tag',
+  events: 'event',
 }
 
 /** Tables that share a card. */
-export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems']]
+export const groups: TableName[][] = [['pages', 'entry_pages'], ['channels', 'sources', 'campaigns', 'referrers'], ['countries'], ['devices', 'browsers', 'systems'], ['properties']]
+
+type Reason = Schemas['ReportGap']['code']
 
 /** Groups the tables that a report lacks by reason. */
-export function byReason(gaps: Schemas['ReportGap'][]): [reason: string, tables: TableName[]][] {
-  const found = new Map<string, TableName[]>()
-  for (const gap of gaps) found.set(gap.reason, [...(found.get(gap.reason) ?? []), gap.by])
+export function byReason(gaps: Schemas['ReportGap'][]): [reason: Reason, tables: TableName[]][] {
+  const found = new Map<Reason, TableName[]>()
+  for (const gap of gaps) found.set(gap.code, [...(found.get(gap.code) ?? []), gap.by])
   return [...found]
 }
 

@@ -3,7 +3,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import type { TableName } from './numbers'
 import type { Comparison, Range } from './search'
 
-/** What a report is about. */
+/** The parameters of a report. */
 export interface ReportQuery extends Range {
   site: string
   compare?: Comparison
@@ -17,7 +17,7 @@ export const reportQuery = ({ site, from, to, compare, filter, by }: ReportQuery
     queryKey: ['report', site, from, to, compare, filter, by],
     placeholderData: keepPreviousData,
     retry: false,
-    // The operation also answers with CSV, which is not asked for here.
+    // The operation can also return CSV, which is not requested here.
     queryFn: async () =>
       (await unwrap(
         api.GET('/api/v1/sites/{id}/report', {

@@ -29,7 +29,7 @@ test.each([
   expect(only(readersSearch(search))).toEqual(want)
 })
 
-test('the days of an address', () => {
+test('the days of a URL', () => {
   expect(rangeOf({}, '2026-11-23')).toEqual({ from: '2026-10-27', to: '2026-11-23' })
   expect(rangeOf({ range: 'today' }, '2026-11-23')).toEqual({ from: '2026-11-23', to: '2026-11-23' })
   expect(rangeOf({ from: '2026-01-01', to: '2026-01-31' }, '2026-11-23')).toEqual({ from: '2026-01-01', to: '2026-01-31' })

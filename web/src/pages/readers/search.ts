@@ -3,16 +3,20 @@ export type Preset = (typeof presets)[number]
 export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
 
-/** The address of the Readers page. The range is a preset, or `from` and `to`. */
+/** Tabs besides the overview. */
+export const tabs = ['authors', 'sections', 'goals', 'live'] as const
+export type Tab = (typeof tabs)[number]
+
+/** The search parameters of the Readers page. The range is a preset, or `from` and `to`. */
 export interface ReadersSearch {
   site?: string
-  tab?: 'live'
+  tab?: Tab
   page?: string
   range?: Preset
   from?: string
   to?: string
   compare?: Comparison
-  /** A dimension and a value, as the API writes it: `channel:search`. */
+  /** A dimension and a value, as in the API: `channel:search`. */
   filter?: string
 }
 
@@ -35,7 +39,7 @@ export function readersSearch(search: Record<string, unknown>): ReadersSearch {
   return {
     site: text(search.site),
     // Only the live view shows a single page.
-    tab: search.tab === 'live' || page ? 'live' : undefined,
+    tab: page ? 'live' : tabs.find((tab) => tab === search.tab),
     page,
     range: isCustom ? undefined : presets.find((p) => p === search.range),
     from: isCustom ? from : undefined,
@@ -79,13 +83,16 @@ export function presetRange(preset: Preset, today: string): Range {
   }
 }
 
-/** Returns the days that the address asks for. */
+/** Returns the days of the URL. */
 export function rangeOf(search: ReadersSearch, today: string): Range {
   if (search.from && search.to) return { from: search.from, to: search.to }
   return presetRange(search.range ?? defaultPreset, today)
 }
 
-export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os'] as const
+/** Returns the parameters of the range and the comparison. */
+export const period = ({ range, from, to, compare }: ReadersSearch) => ({ range, from, to, compare })
+
+export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os', 'author', 'section', 'tag', 'event'] as const
 export type FilterName = (typeof filterNames)[number]
 export interface Filter {
   name: FilterName

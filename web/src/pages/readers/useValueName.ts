@@ -13,6 +13,8 @@ export function useValueName(): (by: TableName, value: string) => string {
       case 'sources':
         // A visit without a known source has its channel as source.
         return value === 'direct' || value === 'internal' ? t(`report.channels.${value}`) : value
+      case 'ages':
+        return t(`report.ages.${value as '0'}`, { defaultValue: value })
       case 'devices':
         return t(`report.devices.${value as 'desktop'}`, { defaultValue: value })
       case 'countries':

@@ -13,7 +13,7 @@ import { PathField } from './PathField'
 interface Props {
   domain: string
   config: Config
-  /** The version that it began with; 0: none. */
+  /** The version on which the edit is based; 0: none. */
   from: number
   pages: { value: string; label: string }[]
   page: string
@@ -21,7 +21,7 @@ interface Props {
   saved: (made: Schemas['Selectors']) => void
 }
 
-/** Selectors while somebody writes them, beside what they take from a page. */
+/** Edits selectors, next to the extraction result of a page. */
 export function Editor({ domain, config: first, from, pages, page, setPage, saved }: Props) {
   const { t } = useTranslation()
   const client = useQueryClient()

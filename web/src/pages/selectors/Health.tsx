@@ -8,7 +8,7 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { zones } from '../../lib/time'
 
-/** On how many of the last pages each field was found, and what can be done when it is too few. */
+/** The share of recent pages on which each field was found, and actions. */
 export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()

@@ -10,7 +10,7 @@ type Version = Schemas['Selectors']
 
 const colors = { candidate: 'gray', active: 'green', retired: 'gray', rolled_back: 'orange' } as const
 
-/** All versions: who made them and why, and why they are not in use any more. */
+/** All versions: who created them and why, and why they were replaced. */
 export function History({ domain, versions, load }: { domain: string; versions: Version[]; load: (v: Version) => void }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()

@@ -10,7 +10,7 @@ interface Props {
   change: (paths: string[]) => void
 }
 
-/** The paths of one field, and what each takes from the page that was chosen. */
+/** The paths of one field, and what each matches on the selected page. */
 export function PathField({ place, variant, taken, change }: Props) {
   const { t } = useTranslation()
   const paths = pathsOf(variant, place)

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client'
 export type Config = Schemas['SelectorConfig']
 export type Variant = Schemas['SelectorVariant']
 
-/** What paths may name, besides the body and what is dropped of it. */
+/** The fields of paths, besides the body and its excluded parts. */
 export const named = ['title', 'authors', 'published', 'updated', 'lead', 'image', 'section', 'tags'] as const
 export type Named = (typeof named)[number]
 export type Place = 'body' | 'drop' | Named
@@ -26,7 +26,7 @@ export function withPaths(v: Variant, place: Place, paths: string[]): Variant {
   return { ...v, fields: { ...v.fields, [place]: paths } }
 }
 
-/** As the API takes it: while somebody types there are empty lines. */
+/** Removes the empty lines of editing, which the API does not accept. */
 export function clean(c: Config): Config {
   const paths = (all: string[] = []) => all.map((p) => p.trim()).filter((p) => p !== '')
   return {

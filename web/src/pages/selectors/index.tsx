@@ -17,7 +17,7 @@ import { History } from './History'
 
 const route = getRouteApi('/news/domains/$domain/selectors')
 
-/** How the pages of a site are read: what each path takes of them, how well that goes, and what it was before. */
+/** The selectors of a site: their results, health and history. */
 export function SelectorsPage() {
   const { domain } = route.useParams()
   const { article } = route.useSearch()
@@ -61,7 +61,7 @@ interface DeskProps {
 function Desk({ domain, reading, versions, pages }: DeskProps) {
   const { t } = useTranslation()
   const may = useAtLeast('editor')
-  // What is in use may change while somebody writes; what is being written stays.
+  // The active version may change during an edit; the edit stays.
   const [edited, setEdited] = useState<{ config: Config; from: number; no: number }>(() => {
     const active = versions.find((v) => v.state === 'active')
     return { config: active?.config ?? blank(), from: active?.version ?? 0, no: 0 }

@@ -11,7 +11,7 @@ import type { Part } from '../compose/draft'
 import { Parts } from '../compose/Parts'
 import { useSeriesChange } from './useSeriesChange'
 
-/** Changes what a series says and when. Versions for single accounts stay as they are. */
+/** Edits the content and the rule of a series. Versions for single accounts stay unchanged. */
 export function EditSeries({ series: s, close }: { series: Schemas['Series']; close: () => void }) {
   const { t } = useTranslation()
   const change = useSeriesChange()

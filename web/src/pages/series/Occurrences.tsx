@@ -14,7 +14,7 @@ const many = 50
 
 const isStatus = (state: string): state is AnyStatus => state in looks
 
-/** What is ahead of a series; each can be left out, and taken in again. */
+/** The upcoming occurrences of a series; each can be skipped and restored. */
 export function Occurrences({ series: s, may }: { series: Schemas['Series']; may: boolean }) {
   const { t } = useTranslation()
   const [limit, setLimit] = useState(few)

@@ -18,7 +18,7 @@ type Series = Schemas['Series']
 
 const colors = { active: 'green', paused: 'yellow', ended: 'gray' } as const
 
-/** One series: what it says, when, and what comes next. */
+/** One series: its content, rule and next occurrences. */
 export function SeriesCard({ series: s }: { series: Series }) {
   const { t, i18n } = useTranslation()
   const may = useAtLeast('author')
@@ -106,7 +106,7 @@ export function SeriesCard({ series: s }: { series: Series }) {
   )
 }
 
-/** Asks what becomes of the posts that a series has made already. */
+/** Asks what happens to the posts that a series has already created. */
 function End({ series: s, close }: { series: Series; close: () => void }) {
   const { t } = useTranslation()
   const change = useSeriesChange()

@@ -13,7 +13,7 @@ import { SeriesCard } from './SeriesCard'
 const route = getRouteApi('/series')
 const kinds = ['active', 'paused', 'ended'] as const
 
-/** Posts that recur: when they come next, and what can be left out. */
+/** The series with their next occurrences. */
 export function SeriesPage() {
   const { t } = useTranslation()
   const may = useAtLeast('author')

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { errorText, notifySuccess } from '../../lib/notify'
 
-/** Says where the crawl should begin: one address, or a list or OPML file of them. */
+/** Adds seeds: one URL, or a list or OPML file of them. */
 export function AddSeeds({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -11,7 +11,7 @@ import { Empty, Failed, Waiting } from '../../components/states'
 import { crawlPace } from '../../lib/newsQueries'
 import { relative } from '../../lib/time'
 
-/** The sites that are crawled, and how that goes. */
+/** The crawled sites with their state. */
 export function DomainsPage() {
   const { t } = useTranslation()
   return (

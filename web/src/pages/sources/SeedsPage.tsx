@@ -13,7 +13,7 @@ import { notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { AddSeeds } from './AddSeeds'
 
-/** Where the crawl begins, and when it looks there. */
+/** The seeds with their schedules. */
 export function SeedsPage() {
   const { t } = useTranslation()
   const may = useAtLeast('editor')

@@ -12,7 +12,7 @@ import { toInstant } from '../../lib/time'
 
 const unnamed = ['dateline', 'operator'] as const
 
-/** Who did what, the newest first; by whom, what, and when. */
+/** The audit log, newest first, filtered by user, action and time. */
 export function Audit() {
   const { t } = useTranslation()
   const me = useMe()

@@ -12,10 +12,10 @@ type Delivery = Schemas['WebhookDelivery']
 
 const looks = { pending: { color: 'indigo', icon: IconClock }, delivered: { color: 'green', icon: IconCheck }, dead: { color: 'red', icon: IconSkull } } as const
 const statuses = ['all', 'pending', 'delivered', 'dead'] as const
-/** While something is on its way, it is looked at again this often. */
+/** The polling interval while deliveries are pending. */
 const every = 3000
 
-/** What was and is to be sent to a webhook: how it went, and what to send again. */
+/** The deliveries of a webhook with their results, and redelivery. */
 export function Deliveries({ hook }: { hook: string }) {
   const { t } = useTranslation()
   const client = useQueryClient()

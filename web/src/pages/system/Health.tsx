@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, ApiError, type Schemas, unreachable } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 
-/** Whether the engines answer and workers poll. What is not ready is an answer too, with 503. */
+/** Shows whether the engines respond and workers poll. "Not ready" is a response with status 503. */
 async function readiness(): Promise<Schemas['Readiness']> {
   const { data, error } = await api.GET('/readyz').catch(() => {
     throw new ApiError(unreachable, { code: 'unreachable' })

@@ -14,7 +14,7 @@ type System = Schemas['SystemStatus']
 
 const every = 5000
 
-/** How the installation is: what is wrong, what waits, how late posts went out, and what it stands on. */
+/** The state of the installation: alerts, backlog, lateness, and engines. */
 export function State() {
   const { t } = useTranslation()
   const state = useQuery({ queryKey: ['system'], refetchInterval: every, queryFn: () => unwrap(api.GET('/api/v1/system')) })
@@ -74,7 +74,7 @@ function Alerts({ state }: { state: System }) {
   )
 }
 
-/** What waits; a number that should be nothing stands out where it is not. */
+/** The backlog; numbers that should be zero are highlighted if they are not. */
 function Numbers({ state: s }: { state: System }) {
   const { t } = useTranslation()
   const { number } = useAmounts()
@@ -199,7 +199,7 @@ function Queues({ all }: { all: Schemas['TaskQueue'][] }) {
   )
 }
 
-/** A table whose first column names what the numbers of the others are of. */
+/** A table whose first column names the rows. */
 function Figures({ title, text, none, columns, children }: { title: string; text: string; none: string; columns: string[]; children: ReactElement[] }) {
   return (
     <Stack gap="xs" component="section" aria-label={title}>

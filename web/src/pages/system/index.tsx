@@ -12,7 +12,7 @@ import { Webhooks } from './Webhooks'
 
 const route = getRouteApi('/system')
 
-/** What runs, who may do what, and who did what. */
+/** The system's state, its members and tokens, and the audit log. */
 export function SystemPage() {
   const { t } = useTranslation()
   const editor = useAtLeast('editor')

@@ -1,12 +1,12 @@
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 
-/** What an engine is called, or what it calls itself where it is new. */
+/** The name of an engine, or its id if it is unknown. */
 export const engineName = (t: TFunction, name: string) => t(`system.engine.${name as 'database'}`, { defaultValue: name })
 
 const sizes = [['gigabyte', 1e9], ['megabyte', 1e6], ['kilobyte', 1e3]] as const
 
-/** Amounts as the language writes them. */
+/** Formats amounts in the language. */
 export function useAmounts() {
   const { i18n } = useTranslation()
   const language = i18n.language

@@ -20,9 +20,9 @@ interface Props {
   zone: string
 }
 
-/** What is peculiar to a network's posts. */
+/** The specifics of a network's posts. */
 interface Look {
-  /** The picture stands left of everything, or above the text with the name. */
+  /** The avatar is left of everything, or above the text with the name. */
   layout: 'column' | 'header' | 'bubble' | 'photo'
   card: 'large' | 'bar' | 'overlay' | 'quote' | 'side'
   square?: boolean
@@ -43,7 +43,7 @@ const looks: Record<string, Look> = {
 }
 const usual: Look = { layout: 'header', card: 'large', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)] }
 
-/** A post in the frame of its network. Actions are drawn, and do nothing. */
+/** A post in the frame of its network. Its actions are decoration. */
 export function Frame({ target, account, parts, when, zone }: Props) {
   const { t, i18n } = useTranslation()
   const { network } = target

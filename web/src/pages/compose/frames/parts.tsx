@@ -8,7 +8,7 @@ import { linkCardQuery, mediaQuery } from '../../../lib/queries'
 
 type Segment = Schemas['SegmentPreview']
 
-/** The text with its links, folded where the network folds it. Spans count Unicode code points, strings of JavaScript do not. */
+/** The text with its links, truncated like on the network. Spans count Unicode code points; JavaScript strings count UTF-16 units. */
 export function FrameText({ segment, prefix }: { segment: Segment; prefix?: ReactNode }) {
   const { t } = useTranslation()
   const [whole, setWhole] = useState(false)
@@ -51,7 +51,7 @@ export function FrameText({ segment, prefix }: { segment: Segment; prefix?: Reac
   )
 }
 
-/** One file as it stands in a grid; a video shows its first image. */
+/** One file in a grid; a video shows its first frame. */
 function File({ media }: { media?: Media }) {
   if (!media) return <span className="dlf-file" />
   return (
@@ -70,12 +70,12 @@ function File({ media }: { media?: Media }) {
   )
 }
 
-/** How wide a single file may be for its height at each network. */
+/** The limits of a single file's aspect ratio on each network. */
 const ratios: Record<string, [min: number, max: number]> = {
   instagram: [4 / 5, 1.91], x: [3 / 4, 16 / 9], threads: [3 / 4, 1.91], bluesky: [1 / 2, 2], facebook: [4 / 5, 1.91], linkedin: [4 / 5, 1.91], mastodon: [3 / 4, 16 / 9], telegram: [2 / 3, 2], discord: [2 / 3, 2],
 }
 
-/** The files of a post as a network lays them out. */
+/** The files of a post in the layout of a network. */
 export function MediaGrid({ ids, network }: { ids: string[]; network: string }) {
   const { t } = useTranslation()
   const files = useQueries({ queries: ids.map((id) => mediaQuery(id)) }).map((q) => q.data)

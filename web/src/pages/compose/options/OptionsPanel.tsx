@@ -16,7 +16,7 @@ interface Props {
   problems: Problems
 }
 
-/** What a post asks of each network besides its text and media. */
+/** The options of a post for each network. */
 export function OptionsPanel({ options, setDraft, accounts, problems }: Props) {
   const { t } = useTranslation()
   const networks = [...new Set(accounts.map((a) => a.network))].filter((n) => optionFields[n])
@@ -46,7 +46,7 @@ export function OptionsPanel({ options, setDraft, accounts, problems }: Props) {
   )
 }
 
-/** The options of one account: those of its network, or its own. */
+/** The options of one account: inherited from its network, or its own. */
 export function AccountOptions({ draft, setDraft, account, problems }: Omit<Props, 'accounts' | 'options'> & { draft: Draft; account: Account }) {
   const { t } = useTranslation()
   const { id, network } = account

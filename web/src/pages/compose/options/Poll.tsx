@@ -12,7 +12,7 @@ interface Props {
 
 const day = 24 * 60
 
-/** A poll of a post: its choices, how long it is open, and how it counts. */
+/** A poll: its choices, duration and settings. */
 export function Poll({ value, limits, change, error }: Props) {
   const { t } = useTranslation()
   const choices = (value?.choices ?? []) as string[]

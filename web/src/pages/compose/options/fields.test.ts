@@ -11,7 +11,7 @@ test('every option and every value has a label', () => {
   }
 })
 
-test('removing an option leaves nothing behind', () => {
+test('removing an option removes empty objects', () => {
   const set = withValue(withValue({}, 'link_preview.size', 'large'), 'silent', true)
   expect(set).toEqual({ link_preview: { size: 'large' }, silent: true })
   expect(valueAt(set, 'link_preview.size')).toBe('large')
@@ -20,7 +20,7 @@ test('removing an option leaves nothing behind', () => {
   expect(withNetwork({ telegram: { silent: true } }, 'telegram', gone)).toEqual({})
 })
 
-test('what is off by choice is kept where it is on by default', () => {
+test('an option that is on by default can be turned off', () => {
   expect(withValue({}, 'share_to_feed', false, true)).toEqual({ share_to_feed: false })
   expect(countOf({ instagram: { share_to_feed: false } }, 'instagram')).toBe(1)
 })

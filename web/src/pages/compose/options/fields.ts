@@ -7,15 +7,15 @@ export type FlagName = keyof typeof en.options.flag
 
 /** Options of all networks, by the network's name. */
 export type Options = Schemas['PostOptions']
-/** Options of one network, as they are edited. */
+/** The edited options of one network. */
 export type Values = Record<string, unknown>
 
-/** How a poll is limited on a network. */
+/** The limits of a poll on a network. */
 export interface PollLimits {
   choices: number
   length: number
   question?: number
-  /** Minutes that can be chosen; undefined: it cannot be chosen. */
+  /** The durations in minutes; undefined: not adjustable. */
   minutes?: number[]
   days?: number[]
   flags: FlagName[]
@@ -75,14 +75,14 @@ export const optionFields: Record<string, Field[]> = {
   ],
 }
 
-/** What stands at a path. */
+/** Returns the value at a path. */
 export const valueAt = (values: Values, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Values)[name] : undefined), values)
 
 const isNothing = (value: unknown) =>
   value === undefined || value === null || value === '' || value === false || (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0)
 
-/** Sets what stands at a path; nothing removes it, and the objects around it that get empty. */
+/** Sets the value at a path; undefined removes it, and parent objects that become empty. */
 export function withValue(values: Values, path: string, value: unknown, keepFalse = false): Values {
   const [name = '', ...rest] = path.split('.')
   const inner = rest.length > 0 ? withValue((values[name] ?? {}) as Values, rest.join('.'), value, keepFalse) : value
@@ -90,7 +90,7 @@ export function withValue(values: Values, path: string, value: unknown, keepFals
   return isNothing(inner) && !(keepFalse && inner === false) ? others : { ...others, [name]: inner }
 }
 
-/** Options with those of one network changed. */
+/** Returns options with those of one network changed. */
 export function withNetwork(options: Options, network: string, values: Values): Options {
   const { [network as keyof Options]: _, ...others } = options
   return (Object.keys(values).length === 0 ? others : { ...others, [network]: values }) as Options
@@ -98,5 +98,5 @@ export function withNetwork(options: Options, network: string, values: Values): 
 
 export const valuesOf = (options: Options | undefined, network: string): Values => (options?.[network as keyof Options] ?? {}) as Values
 
-/** How many options of a network are set. */
+/** The number of options that are set for a network. */
 export const countOf = (options: Options | undefined, network: string) => Object.keys(valuesOf(options, network)).length

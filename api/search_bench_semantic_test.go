@@ -1,10 +1,11 @@
-package pgsearch_test
+package api_test
 
 import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -37,34 +38,35 @@ func (benchEmbedder) Embed(_ context.Context, texts []string) ([][]float32, erro
 	return out, nil
 }
 
-// benchMeaning measures semantic search.
-func benchMeaning(t *testing.T, pool *pgxpool.Pool, l *searchtest.Load) {
+// benchHybrid embeds the articles and measures semantic and hybrid search.
+func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int, out map[string]any) {
 	e := pgsearch.New(pool, pgsearch.Options{Embedder: benchEmbedder{}, Model: "bench", Log: slog.New(slog.DiscardHandler)})
-	for made := 0; made < *benchVectors; {
-		some, err := e.EmbedMissing(t.Context(), 500)
+	for {
+		embedded, err := e.EmbedMissing(t.Context(), 500)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if made += some; some == 0 {
-			if _, err := pool.Exec(t.Context(), "vacuum analyze search_vectors"); err != nil {
-				t.Fatal(err)
-			}
+		if embedded == 0 {
 			break
 		}
 	}
-	var there int
-	if err := pool.QueryRow(t.Context(), "select count(*) from search_vectors").Scan(&there); err != nil {
-		t.Fatal(err)
-	}
+	vacuum(t, pool, "search_vectors")
 	for _, mode := range []search.Mode{search.Semantic, search.Hybrid} {
-		c := class{string(mode), func(i int) search.Request {
-			return search.Request{Text: l.Word(30+i*3) + " " + l.Word(90+i*7) + " " + l.Word(200+i*5), Mode: mode}
-		}}
-		measure(t, e, c, 3)
-		t.Logf("%d vectors, %-9s %s", there, mode, line(measure(t, e, c, 40)))
-		c.request = func(i int) search.Request {
-			return search.Request{Text: l.Word(30+i*3) + " " + l.Word(90+i*7), Mode: mode, Filters: search.Filters{VisibleDomains: []string{site(i), site(i + 1), site(i + 2)}}}
+		var took []time.Duration
+		for i := range *benchEach + 2 {
+			r := search.Request{Text: load.Word(30+i*3) + " " + load.Word(90+i*7) + " " + load.Word(200+i*5), Mode: mode, Now: searchtest.Now(), Filters: search.Filters{VisibleDomains: benchSites()}}
+			began := time.Now()
+			if _, err := e.Search(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			if i >= 2 {
+				took = append(took, time.Since(began))
+			}
 		}
-		t.Logf("%d vectors, %-9s %s, of three sites", there, mode, line(measure(t, e, c, 40)))
+		t.Logf("%-27s %s", mode, latencies(took))
+		out[string(mode)+"_p50_ms"], out[string(mode)+"_p95_ms"] = millis(percentileOf(took, 50)), millis(percentileOf(took, 95))
 	}
+	busy := searchOverHTTP(t, e, load, n, search.Hybrid)
+	t.Logf("%-27s %s", "hybrid, 8 readers over HTTP", latencies(busy))
+	out["hybrid_http_p95_ms_8"] = millis(percentileOf(busy, 95))
 }

@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"dateline/client"
+)
+
+type newPost struct {
+	Text          string   `json:"text" jsonschema:"the text of the post"`
+	ScheduledTime string   `json:"scheduled_time,omitempty" jsonschema:"when to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 in the workspace's time zone"`
+	NextFree      bool     `json:"next_free,omitempty" jsonschema:"use the next free slot of the queue instead of scheduled_time"`
+	Accounts      []string `json:"accounts,omitempty" jsonschema:"IDs of accounts from list_accounts; default: the workspace's default accounts"`
+	Attachments   []string `json:"attachments,omitempty" jsonschema:"IDs of uploaded media"`
+	Language      string   `json:"language,omitempty" jsonschema:"ISO 639 code of the text"`
+	DryRun        bool     `json:"dry_run,omitempty" jsonschema:"only check the post and show what networks would get"`
+	Key           string   `json:"idempotency_key,omitempty" jsonschema:"unique key: repeated calls with the same key create one post"`
+}
+
+type postID struct {
+	ID     string `json:"id" jsonschema:"ID of the post"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"change nothing, and return the post as it is"`
+}
+
+type postEdit struct {
+	ID            string   `json:"id" jsonschema:"ID of the post"`
+	Text          *string  `json:"text,omitempty" jsonschema:"the new text"`
+	ScheduledTime string   `json:"scheduled_time,omitempty" jsonschema:"the new time"`
+	Accounts      []string `json:"accounts,omitempty" jsonschema:"IDs of accounts; replaces all"`
+	DryRun        bool     `json:"dry_run,omitempty" jsonschema:"change nothing, and return the post as it is"`
+}
+
+func (t *tools) addPosts() {
+	add(t, "preview_post", reads, "Show what each network would get, with problems and warnings. Changes nothing.", func(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+		return t.preview(ctx, in, e)
+	})
+	add(t, "draft_post", changes, "Create a draft. It is not published.", func(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+		if in.DryRun {
+			return t.preview(ctx, in, e)
+		}
+		return checked(t.createDraft(ctx, in, e))
+	})
+	add(t, "schedule_post", changes, "Schedule a post. With the role author it is submitted for approval instead: an editor decides whether it is published.", t.schedule)
+	add(t, "edit_post", changes, "Change a post that is not published yet.", t.editPost)
+	add(t, "submit_post", changes, "Submit a draft that has a time for approval by an editor.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
+		return checked(t.API.SubmitPostWithResponse(ctx, p.Id, &client.SubmitPostParams{IfMatch: version(p)}, e))
+	}))
+	add(t, "cancel_post", removes, "Cancel a post that is not published yet.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
+		return checked(t.API.CancelPostWithResponse(ctx, p.Id, &client.CancelPostParams{IfMatch: version(p)}, e))
+	}))
+	add(t, "retry_post", changes, "Publish the failed targets of a post again. Requires more than the role author.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
+		if t.MaxRole == Author {
+			return nil, errors.New("agents with the role author cannot publish; ask an editor to retry the post in the dashboard")
+		}
+		return checked(t.API.RetryPostWithResponse(ctx, p.Id, &client.RetryPostParams{IfMatch: version(p)}, client.TargetChoice{}, e))
+	}))
+}
+
+func (t *tools) preview(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+	p := client.PreviewedPost{Content: &in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+	if in.NextFree {
+		p.When = set(client.NextFree)
+	}
+	if in.ScheduledTime == "" && !in.NextFree {
+		p.Draft = set(true)
+	}
+	return checked(t.API.PreviewPostWithResponse(ctx, p, e))
+}
+
+func (t *tools) createDraft(ctx context.Context, in newPost, e client.RequestEditorFn) (*client.CreatePostResponse, error) {
+	return t.create(ctx, client.NewPost{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Draft: set(true), Accounts: list(in.Accounts),
+		Attachments: list(in.Attachments), Language: set(in.Language)}, in.Key, e)
+}
+
+func (t *tools) create(ctx context.Context, p client.NewPost, key string, e client.RequestEditorFn) (*client.CreatePostResponse, error) {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	key = "mcp-" + key
+	return client.Result(t.API.CreatePostWithResponse(ctx, &client.CreatePostParams{IdempotencyKey: &key}, p, e))
+}
+
+// schedule schedules a post, or submits it for approval: with the role author always,
+// also if the workspace lets its authors publish.
+func (t *tools) schedule(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+	switch {
+	case in.ScheduledTime == "" && !in.NextFree:
+		return nil, errors.New("scheduled_time is required, or next_free")
+	case in.DryRun:
+		return t.preview(ctx, in, e)
+	case t.MaxRole != Author:
+		p := client.NewPost{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+		if in.NextFree {
+			p.When = set(client.NextFree)
+		}
+		return checked(t.create(ctx, p, in.Key, e))
+	case in.ScheduledTime == "":
+		return nil, errors.New("next_free takes a slot at once, so it needs more than the role author; use suggest_slots and scheduled_time")
+	}
+	draft, err := t.createDraft(ctx, in, e)
+	if err != nil {
+		return nil, err
+	}
+	submitted, err := client.Result(t.API.SubmitPostWithResponse(ctx, draft.JSON201.Id, &client.SubmitPostParams{IfMatch: version(draft.JSON201)}, e))
+	if err != nil {
+		return nil, fmt.Errorf("the post %s is a draft and could not be submitted for approval: %w", draft.JSON201.Id, err)
+	}
+	return note("The post waits for the approval of an editor. It is published at its time if it is approved before.", submitted.JSON200)
+}
+
+func (t *tools) editPost(ctx context.Context, in postEdit, e client.RequestEditorFn) (response, error) {
+	p, err := t.read(ctx, in.ID, e)
+	if err != nil {
+		return nil, err
+	}
+	// An approved post must not change under the editor who approved it.
+	if t.MaxRole == Author && p.Status != client.PostStatusDraft {
+		return nil, errors.New("agents with the role author can only edit drafts; this post is " + string(p.Status))
+	}
+	if in.DryRun {
+		return note("Nothing was changed. The post can be edited.", p)
+	}
+	return checked(t.API.EditPostWithResponse(ctx, p.Id, &client.EditPostParams{IfMatch: version(p)},
+		client.PostEdit{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts)}, e))
+}
+
+// onPost returns a tool that changes one post.
+func (t *tools) onPost(do func(context.Context, *client.Post, client.RequestEditorFn) (response, error)) func(context.Context, postID, client.RequestEditorFn) (response, error) {
+	return func(ctx context.Context, in postID, e client.RequestEditorFn) (response, error) {
+		p, err := t.read(ctx, in.ID, e)
+		if err != nil {
+			return nil, err
+		}
+		if in.DryRun {
+			return note("Nothing was changed. This is the post as it is.", p)
+		}
+		return do(ctx, p, e)
+	}
+}
+
+func (t *tools) read(ctx context.Context, id string, e client.RequestEditorFn) (*client.Post, error) {
+	parsed, err := parseID("id", id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := client.Result(t.API.GetPostWithResponse(ctx, parsed, e))
+	if err != nil {
+		return nil, err
+	}
+	return r.JSON200, nil
+}
+
+// version returns the precondition that a post has not changed since it was read.
+func version(p *client.Post) *string { return set(fmt.Sprintf("%q", fmt.Sprint(p.Version))) }

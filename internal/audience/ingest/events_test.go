@@ -1,0 +1,58 @@
+package ingest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/site"
+)
+
+// Declared events count with their declared properties. Others are filtered with a
+// reason, and values that may identify a person are refused.
+func TestEvent_DeclaredEventsCount(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	s, _ := d.Site(func(s *site.Site) {
+		s.RateHits = 100
+		s.Events = []site.Event{{Name: "Sign up", Properties: []string{"plan"}}}
+	})
+	send := func(name, properties string) answer {
+		t.Helper()
+		return d.send("POST", "/v1/event", fmt.Sprintf(`{"site":%q,"page":"/a","type":%q,"properties":%s}`, s.WriteKey, name, properties))
+	}
+	for _, accepted := range [][2]string{{"Sign up", `{"plan":"pro"}`}, {"Sign up", `{"plan":"pro"}`}, {"Sign up", `{"color":"red"}`}, {"sign up", `{}`}} {
+		if a := send(accepted[0], accepted[1]); a.StatusCode != http.StatusAccepted {
+			t.Errorf("%s: got %s %s, want 202", accepted, a.Status, a.body)
+		}
+	}
+	if got, want := fmt.Sprint(d.filtered(s, "/a")), "map[unknown_event:1 unknown_property:1]"; got != want {
+		t.Errorf("filtered: got %s, want %s", got, want)
+	}
+	for _, value := range []string{"an@example.com", "203.0.113.7", "2001:db8::1", "0912345678", strings.Repeat("x", 101), `a\u0001b`} {
+		d.expectProblem(value, send("Sign up", `{"plan":"`+value+`"}`), 422, "invalid_request", "properties.plan")
+	}
+	d.expectProblem("a view with properties", send("click", `{"plan":"pro"}`), 422, "invalid_request", "properties")
+	d.expectProblem("no type", send("", `{}`), 422, "invalid_request", "type")
+
+	counts := map[string]int64{}
+	for shard := range d.Counter.Shards() {
+		d.Must(d.Counter.MarkSeeded(t.Context(), shard))
+		id := uuid.New()
+		_, err := d.Counter.TakeBatch(t.Context(), shard, id)
+		d.Must(err)
+		batch, err := d.Counter.ReadBatch(t.Context(), shard, id)
+		d.Must(err)
+		for _, delta := range batch.Deltas {
+			for _, e := range delta.Events {
+				counts[e.Name+" "+e.Property+" "+e.Value] += e.Count
+			}
+		}
+	}
+	if got, want := fmt.Sprint(counts), "map[Sign up  :3 Sign up plan pro:2]"; got != want {
+		t.Errorf("events: got %s, want %s", got, want)
+	}
+}

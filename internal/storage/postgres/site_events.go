@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/report"
+	"dateline/internal/storage/postgres/db"
+)
+
+// ReportEvents reads how often the events of a site happened.
+func (s *Store) ReportEvents(ctx context.Context, site uuid.UUID, from, to counter.Day, limit int) ([]report.Row, error) {
+	found, err := s.q.ReportEvents(ctx, db.ReportEventsParams{SiteID: site, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // thousands
+	rows := make([]report.Row, len(found))
+	for i := range found {
+		rows[i] = report.Row{Value: found[i].Event, Totals: report.Totals{Events: &found[i].Count}}
+	}
+	return rows, err
+}
+
+// ReportEventDays reads how often an event happened by day.
+func (s *Store) ReportEventDays(ctx context.Context, site uuid.UUID, event string, from, to counter.Day) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportEventDays(ctx, db.ReportEventDaysParams{SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to)})
+	days := make([]report.DayTotals, len(rows))
+	for i := range rows {
+		days[i] = report.DayTotals{Day: dayOf(rows[i].Day), Totals: report.Totals{Events: &rows[i].Count}}
+	}
+	return days, err
+}
+
+// ReportEventProperties reads the values of an event's properties.
+func (s *Store) ReportEventProperties(ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int) ([]report.Row, error) {
+	found, err := s.q.ReportEventProperties(ctx, db.ReportEventPropertiesParams{SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // thousands
+	rows := make([]report.Row, len(found))
+	for i := range found {
+		rows[i] = report.Row{Property: found[i].Property, Value: found[i].Value, Totals: report.Totals{Events: &found[i].Count}}
+	}
+	return rows, err
+}
+
+// ReportGoalPages returns the number of pages whose name is like a pattern, up to
+// a limit, and their views.
+func (s *Store) ReportGoalPages(ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int) (pages, views int64, err error) {
+	row, err := s.q.ReportGoalPages(ctx, db.ReportGoalPagesParams{SiteID: site, Pattern: pattern, FromDay: dateOf(from), ToDay: dateOf(to), MaxPages: int32(limit)}) //nolint:gosec // thousands
+	return row.Pages, row.Views, err
+}
