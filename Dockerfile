@@ -1,7 +1,7 @@
 # The dateline binary on an empty file system: there is nothing else to patch. The
 # binary contains the time zones.
 #
-#   docker build --build-arg VERSION=1.2.3 -t dateline:1.2.3 .
+#   docker build --build-arg VERSION=1.2.3 --build-arg COMMIT=0a1b2c3 --build-arg DATE=2026-12-24T18:00:00Z -t dateline:1.2.3 .
 #
 # Two builds of one checkout and version give the same binary: exact compiler
 # version, -trimpath, no build id, no version-control stamp, no cgo.
@@ -29,13 +29,15 @@ RUN --mount=type=cache,target=/go/pkg/mod \
 COPY . .
 COPY --from=web /src/web/dist web/dist
 ARG VERSION=dev
+ARG COMMIT
+ARG DATE
 ARG TARGETOS
 ARG TARGETARCH
 RUN --mount=type=cache,target=/go/pkg/mod \
     --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build \
         -trimpath -buildvcs=false \
-        -ldflags "-s -w -buildid= -X main.version=$VERSION" \
+        -ldflags "-s -w -buildid= -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$DATE" \
         -o /out/dateline .
 
 # New volumes mounted here inherit the owner.

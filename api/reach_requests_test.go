@@ -443,6 +443,14 @@ func reachable() map[string]reach {
 			s := x.subscription()
 			return request{args: []any{s.SiteID, s.ID}}
 		}),
+		"listStatsImports": viewers(workspace.ViewsRead, onSite("", nil)),
+		"importStats": editors(workspace.ViewsWrite, func(x *things) request {
+			return request{args: []any{x.site().ID}, query: "source=goatcounter", body: goatCounterExport, contentType: "application/octet-stream"}
+		}),
+		"deleteStatsImport": editors(workspace.ViewsWrite, func(x *things) request {
+			i := x.statsImport()
+			return request{args: []any{i.SiteID, i.ID}}
+		}),
 		"getAlertRule":        viewers(workspace.ViewsRead, onSite("", nil)),
 		"setAlertRule":        editors(workspace.ViewsWrite, onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
 		"listSiteAlerts":      viewers(workspace.ViewsRead, onSite("", nil)),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +14,7 @@ import (
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
@@ -76,6 +78,14 @@ func (x *things) subscription() subscription.Subscription {
 		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email}))
 		x.s.Exec("update emails set status = 'dead'")
 		return s
+	})
+}
+
+func (x *things) statsImport() statsimport.Import {
+	return thing(x, statsimport.Import{ID: someID(), SiteID: someID()}, func() statsimport.Import {
+		i, err := (&statsimport.Service{Store: x.s.Store}).Import(context.Background(), x.s.Owner, x.site().ID, statsimport.GoatCounter, strings.NewReader(goatCounterExport))
+		x.s.Must(err)
+		return i
 	})
 }
 

@@ -280,10 +280,10 @@ func compareEngines(t *testing.T, e search.Engine, address string, load *searcht
 	judged := open("judged_" + uuid.NewString())
 	searchtest.IndexArticles(t, small, 320)
 	searchtest.IndexArticles(t, judged, 320)
-	ours, _ := searchtest.Score(t, searchtest.Ranking(t, small, search.Request{}))
-	theirs, _ := searchtest.Score(t, searchtest.Ranking(t, judged, search.Request{}))
+	first, _ := searchtest.Score(t, searchtest.Ranking(t, small, search.Request{}))
+	second, _ := searchtest.Score(t, searchtest.Ranking(t, judged, search.Request{}))
 	for _, part := range searchtest.Parts() {
-		t.Logf("| %s | %s | %s |", part, ours[part], theirs[part])
+		t.Logf("| %s | %s | %s |", part, first[part], second[part])
 	}
 }
 

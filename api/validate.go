@@ -75,7 +75,7 @@ func (v *validator) limit() gin.HandlerFunc {
 }
 
 func isUpload(c *gin.Context) bool {
-	return c.Request.Method == http.MethodPost && (c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import")
+	return c.Request.Method == http.MethodPost && (c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import" || c.FullPath() == importRoute)
 }
 
 // isBulk reports whether the handler of a request reads the body row by row.

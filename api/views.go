@@ -16,6 +16,7 @@ import (
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/apperr"
 )
@@ -44,6 +45,7 @@ type Views struct {
 	}
 	Reports          Reports
 	SharedLinks      *sharedlink.Service
+	Imports          *statsimport.Service
 	SharedPages      *sharedlink.Pages
 	Subscriptions    *subscription.Service
 	UnsubscribePages *subscription.Pages

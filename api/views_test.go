@@ -20,6 +20,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/testing/enginetest"
 )
@@ -171,7 +172,7 @@ func TestIngest_IsMetered(t *testing.T) {
 	met := &meter{}
 	c := s.CountViews(io.Discard)
 	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store), Subscriptions: subscriptions(s.Store), UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Views: &api.Views{SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store), Imports: &statsimport.Service{Store: s.Store}, Subscriptions: subscriptions(s.Store), UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
 	h, err := metered.Handler()
 	s.Must(err)

@@ -1227,6 +1227,24 @@ func (e SiteReportGrain) Valid() bool {
 	}
 }
 
+// Defines values for StatsImportSource.
+const (
+	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
+	StatsImportSourcePlausible   StatsImportSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the StatsImportSource enum.
+func (e StatsImportSource) Valid() bool {
+	switch e {
+	case StatsImportSourceGoatcounter:
+		return true
+	case StatsImportSourcePlausible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -1710,6 +1728,24 @@ func (e SearchArticlesParamsSort) Valid() bool {
 	}
 }
 
+// Defines values for ImportStatsParamsSource.
+const (
+	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
+	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
+func (e ImportStatsParamsSource) Valid() bool {
+	switch e {
+	case ImportStatsParamsSourceGoatcounter:
+		return true
+	case ImportStatsParamsSourcePlausible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesParamsUnit.
 const (
 	PageSeriesParamsUnitDay  PageSeriesParamsUnit = "day"
@@ -1864,7 +1900,7 @@ type Account struct {
 	// Sandbox It is one of the sandbox.
 	Sandbox bool `json:"sandbox"`
 
-	// Scopes What the network has allowed.
+	// Scopes The scopes that the network granted.
 	Scopes []string `json:"scopes"`
 
 	// Settings Settings of the account, such as the `tier` of X.
@@ -1907,7 +1943,7 @@ type AccountEdit struct {
 	// Label A name of your own for the account; empty: none.
 	Label *string `json:"label,omitempty"`
 
-	// Settings What is not named stays; an empty text takes a setting back.
+	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
 }
 
@@ -1953,7 +1989,7 @@ type AccountHealth struct {
 	// CheckedAt When the network last said that all is well.
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 
-	// Error What it said since then.
+	// Error The message of the failures since then.
 	Error *struct {
 		At time.Time `json:"at"`
 
@@ -2256,10 +2292,10 @@ type BlueskyOptions struct {
 	// NoQuotes Nobody can quote the post.
 	NoQuotes *bool `json:"no_quotes,omitempty"`
 
-	// Quote Address of the post to quote, https://bsky.app/profile/…/post/… or at://…
+	// Quote URL of the post to quote, https://bsky.app/profile/…/post/… or at://…
 	Quote *string `json:"quote,omitempty"`
 
-	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Left out: everyone.
+	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Absent: everyone.
 	WhoCanReply *[]string `json:"who_can_reply,omitempty"`
 }
 
@@ -2306,7 +2342,7 @@ type BulkPost struct {
 	Id       *string `json:"id,omitempty"`
 	Language *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -2401,10 +2437,10 @@ type Concurrents struct {
 
 // Confirmation defines model for Confirmation.
 type Confirmation struct {
-	// RemoteId The network's id of the post, where it is not the last part of the address.
+	// RemoteId The network's id of the post, if it is not the last part of the URL.
 	RemoteId *string `json:"remote_id,omitempty"`
 
-	// Url Address of the published post.
+	// Url URL of the published post.
 	Url string `json:"url"`
 }
 
@@ -2439,12 +2475,12 @@ type DeadLetter struct {
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
 	Since         time.Time  `json:"since"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status   TargetStatus       `json:"status"`
 	TargetId openapi_types.UUID `json:"target_id"`
 }
 
-// DeadLetterChoice All conditions hold together. `all` must be true when nothing else is named.
+// DeadLetterChoice All conditions are combined with "and". `all` must be true if there is no other condition.
 type DeadLetterChoice struct {
 	Account  *openapi_types.UUID   `json:"account,omitempty"`
 	All      *bool                 `json:"all,omitempty"`
@@ -2461,7 +2497,7 @@ type DeadLetterCount struct {
 	Oldest  time.Time `json:"oldest"`
 	Reason  string    `json:"reason"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status TargetStatus `json:"status"`
 }
 
@@ -2489,7 +2525,7 @@ type Disconnection struct {
 	// Advice What to do where it was not.
 	Advice *string `json:"advice,omitempty"`
 
-	// Revoked The network was told.
+	// Revoked Access was revoked at the network.
 	Revoked bool `json:"revoked"`
 }
 
@@ -2505,14 +2541,14 @@ type DiscordOptions struct {
 		Url         *string `json:"url,omitempty"`
 	} `json:"embed,omitempty"`
 
-	// Forum In a forum or media channel: the message opens a post with this title. It takes no thread.
+	// Forum In a forum or media channel: the message opens a post with this title. Threads are not allowed.
 	Forum *struct {
 		// Tags Ids of the channel's tags.
 		Tags  *[]string `json:"tags,omitempty"`
 		Title string    `json:"title"`
 	} `json:"forum,omitempty"`
 
-	// Silent Notify nobody.
+	// Silent Send without a notification.
 	Silent *bool `json:"silent,omitempty"`
 
 	// SuppressEmbeds Show no cards of links.
@@ -2782,17 +2818,17 @@ type ExtractionUpdate struct {
 
 // FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
 type FacebookOptions struct {
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
-	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	// Kind Absent: a post. A reel requires one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
 	Kind *FacebookOptionsKind `json:"kind,omitempty"`
 
 	// Link The page whose card is shown, in place of the first link of the text.
 	Link *string `json:"link,omitempty"`
 }
 
-// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+// FacebookOptionsKind Absent: a post. A reel requires one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
 type FacebookOptionsKind string
 
 // FeedURLs defines model for FeedURLs.
@@ -2817,7 +2853,7 @@ type FieldProblem struct {
 	Message string `json:"message"`
 }
 
-// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 type FirstComment struct {
 	// AfterMinutes 0: right after the post.
 	AfterMinutes *int    `json:"after_minutes,omitempty"`
@@ -2955,20 +2991,20 @@ type InstagramOptions struct {
 	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
 	CoverMillis *int `json:"cover_millis,omitempty"`
 
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
-	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+	// Kind Absent: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 	Kind *InstagramOptionsKind `json:"kind,omitempty"`
 
 	// LocationId Id of the place's Facebook Page.
 	LocationId *string `json:"location_id,omitempty"`
 
-	// ShareToFeed Whether a reel is also shown in the feed. Left out: it is.
+	// ShareToFeed Whether a reel is also shown in the feed. Absent: it is.
 	ShareToFeed *bool `json:"share_to_feed,omitempty"`
 }
 
-// InstagramOptionsKind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+// InstagramOptionsKind Absent: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 type InstagramOptionsKind string
 
 // Invitation defines model for Invitation.
@@ -3045,27 +3081,27 @@ type LinkList struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
 	// NoReshare The post cannot be reshared.
 	NoReshare *bool `json:"no_reshare,omitempty"`
 
-	// Poll Takes a text and no attachments. It cannot be edited. LinkedIn forbids polls on politics and health.
+	// Poll Requires a text; attachments are not allowed. It cannot be edited. LinkedIn forbids polls on politics and health.
 	Poll *struct {
 		Choices      []string                        `json:"choices"`
 		DurationDays LinkedInOptionsPollDurationDays `json:"duration_days"`
 		Question     string                          `json:"question"`
 	} `json:"poll,omitempty"`
 
-	// Visibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+	// Visibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 	Visibility *LinkedInOptionsVisibility `json:"visibility,omitempty"`
 }
 
 // LinkedInOptionsPollDurationDays defines model for LinkedInOptions.Poll.DurationDays.
 type LinkedInOptionsPollDurationDays int
 
-// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 type LinkedInOptionsVisibility string
 
 // MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
@@ -3076,7 +3112,7 @@ type MastodonOptions struct {
 	// Language ISO 639 code of the text, in place of the post's language.
 	Language *string `json:"language,omitempty"`
 
-	// Poll Takes a text and no attachments.
+	// Poll Requires a text; attachments are not allowed.
 	Poll *struct {
 		// Choices At most 4 of 50 characters, unless the instance allows more.
 		Choices         []string `json:"choices"`
@@ -3095,14 +3131,14 @@ type MastodonOptions struct {
 	// Sensitive Blur the attachments.
 	Sensitive *bool `json:"sensitive,omitempty"`
 
-	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Absent: what the account has set.
 	Visibility *MastodonOptionsVisibility `json:"visibility,omitempty"`
 }
 
 // MastodonOptionsQuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
 type MastodonOptionsQuotePolicy string
 
-// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Absent: what the account has set.
 type MastodonOptionsVisibility string
 
 // Me defines model for Me.
@@ -3123,7 +3159,7 @@ type Me struct {
 type Media struct {
 	AltText string `json:"alt_text"`
 
-	// AudioCodec Absent when there is no sound.
+	// AudioCodec Absent if there is no sound.
 	AudioCodec *string `json:"audio_codec,omitempty"`
 
 	// BitRate Bits per second.
@@ -3149,10 +3185,10 @@ type Media struct {
 	// LocationRemoved A location was removed from the file.
 	LocationRemoved bool `json:"location_removed"`
 
-	// MetadataRemoved What the file contained when it was uploaded, and was removed.
+	// MetadataRemoved The metadata that was removed from the uploaded file.
 	MetadataRemoved []MediaMetadata `json:"metadata_removed"`
 
-	// MimeType What the bytes say.
+	// MimeType Detected from the content.
 	MimeType string `json:"mime_type"`
 
 	// Rotation Degrees clockwise that players turn the video by.
@@ -3209,7 +3245,7 @@ type MediaUpload struct {
 	Headers *map[string]string `json:"headers,omitempty"`
 	Id      openapi_types.UUID `json:"id"`
 
-	// MediaId What it has become, once complete.
+	// MediaId The file of the completed upload.
 	MediaId *openapi_types.UUID `json:"media_id,omitempty"`
 
 	// Method Of an upload in one piece.
@@ -3229,7 +3265,7 @@ type MediaUploadPart struct {
 	Headers map[string]string `json:"headers"`
 	Method  string            `json:"method"`
 
-	// Number From 1: part n begins at byte (n - 1) × part_bytes.
+	// Number From 1: part n starts at byte (n - 1) × part_bytes.
 	Number int    `json:"number"`
 	Url    string `json:"url"`
 }
@@ -3314,17 +3350,17 @@ type Network struct {
 	// Instances Accounts are at instances with addresses of their own (`base_url`).
 	Instances bool `json:"instances"`
 
-	// Limits What posts may usually hold; those of an account may differ.
+	// Limits The usual limits of posts; those of an account may differ.
 	Limits *UsualLimits `json:"limits,omitempty"`
 
-	// Missing What the operator must set.
+	// Missing The setting that the operator must provide.
 	Missing *string `json:"missing,omitempty"`
 	Name    string  `json:"name"`
 
 	// Renews Tokens that expire are renewed.
 	Renews bool `json:"renews"`
 
-	// Revokes Disconnecting takes the access back at the network.
+	// Revokes Disconnecting revokes access at the network.
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
@@ -3385,7 +3421,7 @@ type NewMediaUpload struct {
 	Bytes    int64   `json:"bytes"`
 	FileName string  `json:"file_name"`
 
-	// MimeType Refused early when no network takes it. What counts is what the bytes say.
+	// MimeType Refused early if no network accepts it. The type detected from the content is decisive.
 	MimeType *string `json:"mime_type,omitempty"`
 
 	// Sha256 64 hexadecimal digits. With it, a file that was damaged on the way is noticed.
@@ -3394,7 +3430,7 @@ type NewMediaUpload struct {
 
 // NewPost defines model for NewPost.
 type NewPost struct {
-	// Accounts Ids of accounts to publish to. Without it: the accounts of the post that this one answers, else the workspace's default accounts.
+	// Accounts Ids of accounts to publish to. Default: the accounts of the post that this one replies to, else the workspace's default accounts.
 	Accounts *[]string `json:"accounts,omitempty"`
 
 	// Attachments Ids of uploaded files.
@@ -3403,7 +3439,7 @@ type NewPost struct {
 	// Content The text. Each network has its own limit, counted as the network counts. May be empty if there are attachments.
 	Content string `json:"content"`
 
-	// Draft Keep it as a draft: it is not published until it is scheduled, and its content is checked only then.
+	// Draft Save it as a draft: it is not published until it is scheduled, and its content is checked only then.
 	Draft *bool `json:"draft,omitempty"`
 
 	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
@@ -3415,7 +3451,7 @@ type NewPost struct {
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3433,13 +3469,13 @@ type NewPost struct {
 	// Thread What follows the first segment, each answering the one before.
 	Thread *Thread `json:"thread,omitempty"`
 
-	// ThreadParentId The post of ours that this one answers.
+	// ThreadParentId The post of this workspace that this one replies to.
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
 
-	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
+	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
@@ -3614,16 +3650,16 @@ type OccurrenceList struct {
 //
 // An override replaces the stored one as a whole. `null` is not a value of its fields.
 type Override struct {
-	// Attachments Left out: the post's files. `[]`: no files.
+	// Attachments Absent: the post's files. `[]`: no files.
 	Attachments *[]string `json:"attachments,omitempty"`
 
-	// Content Left out: the post's text. Empty: no text, which takes attachments.
+	// Content Absent: the post's text. Empty: no text, which requires attachments.
 	Content *string `json:"content,omitempty"`
 
-	// Options Left out: the post's options. `{}`: none. Only those of the account's network are allowed.
+	// Options Absent: the post's options. `{}`: none. Only those of the account's network are allowed.
 	Options *PostOptions `json:"options,omitempty"`
 
-	// Thread Left out: the post's thread. `[]`: no further segments.
+	// Thread Absent: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
 }
 
@@ -3790,7 +3826,7 @@ type Post struct {
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
 	Occurrence *string `json:"occurrence,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3844,7 +3880,7 @@ type PostEdit struct {
 	// Options Replaces all options. `{}`: none.
 	Options *PostOptions `json:"options,omitempty"`
 
-	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
+	// Overrides By account id; null removes one. Other accounts keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
 	QueueGroupId  *string               `json:"queue_group_id,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
@@ -3858,7 +3894,7 @@ type PostEdit struct {
 	When *When `json:"when,omitempty"`
 }
 
-// PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
+// PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
 // options, which apply to all accounts on that network. An option that the network, the account or the
 // rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 // segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3869,7 +3905,7 @@ type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3932,7 +3968,7 @@ type PreviewSpan struct {
 	// Start Offset in characters (Unicode code points) from 0. `end` is exclusive.
 	Start int `json:"start"`
 
-	// Target The address of a link, the name of a mention or tag.
+	// Target The URL of a link, the name of a mention or tag.
 	Target string `json:"target"`
 }
 
@@ -3945,12 +3981,12 @@ type PreviewedPost struct {
 	Attachments *[]string `json:"attachments,omitempty"`
 	Content     *string   `json:"content,omitempty"`
 
-	// Draft It is still a draft: what a draft may lack is no problem.
+	// Draft The post is still a draft: missing parts that a draft may lack are not reported.
 	Draft             *bool   `json:"draft,omitempty"`
 	DropIfLateMinutes *int    `json:"drop_if_late_minutes,omitempty"`
 	Language          *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3983,7 +4019,7 @@ type Problem struct {
 	// Code Stable identifier.
 	Code string `json:"code"`
 
-	// Detail What is wrong and what to do.
+	// Detail The problem and its remedy.
 	Detail *string `json:"detail,omitempty"`
 	Errors *[]struct {
 		Code string `json:"code"`
@@ -4016,7 +4052,7 @@ type PublishedSegment struct {
 	Url     *string    `json:"url,omitempty"`
 }
 
-// QueueSlot A time of the week at which a queue publishes one post. When clocks skip it, it is that much later; when it comes twice, it is the first.
+// QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
 type QueueSlot struct {
 	// Time Like 07:30.
 	Time string `json:"time"`
@@ -4027,7 +4063,7 @@ type QueueSlot struct {
 
 // RateLimit defines model for RateLimit.
 type RateLimit struct {
-	// Bucket The network's name for what is counted, like statuses.
+	// Bucket The network's name of the counted calls, such as statuses.
 	Bucket string `json:"bucket"`
 
 	// ClosedUntil The network has refused a call until then.
@@ -4051,14 +4087,14 @@ type RateLimit struct {
 	// Scope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 	Scope RateLimitScope `json:"scope"`
 
-	// Source `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+	// Source `reported`: from a response of the server, which overrides the documentation. `declared`: the network documents it.
 	Source RateLimitSource `json:"source"`
 }
 
 // RateLimitScope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 type RateLimitScope string
 
-// RateLimitSource `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+// RateLimitSource `reported`: from a response of the server, which overrides the documentation. `declared`: the network documents it.
 type RateLimitSource string
 
 // Readiness defines model for Readiness.
@@ -4105,7 +4141,7 @@ type RecentArticles struct {
 
 // Rejection defines model for Rejection.
 type Rejection struct {
-	// Note What is wrong with it, for its author.
+	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
 
@@ -4519,7 +4555,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes How long after the segment before it is sent. A post that waits for a segment is being published and cannot be changed. 0: at once.
+	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -4527,13 +4563,13 @@ type Segment struct {
 
 // SegmentPreview defines model for SegmentPreview.
 type SegmentPreview struct {
-	// Card Address whose card is shown.
+	// Card URL whose card is shown.
 	Card *string `json:"card,omitempty"`
 
-	// Characters As the network counts. Absent when the account's limits are not known, because its network does not answer.
+	// Characters Counted like the network. Absent if the account's limits are unknown because its network does not respond.
 	Characters *int `json:"characters,omitempty"`
 
-	// CharactersAllowed Absent when they are not known or there is no limit.
+	// CharactersAllowed Absent if unknown or unlimited.
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
@@ -4546,7 +4582,7 @@ type SegmentPreview struct {
 	// Problems The path in `field` is that of scheduling.
 	Problems []FieldProblem `json:"problems"`
 
-	// Spans What of `text` can be clicked, in order.
+	// Spans The clickable parts of `text`, in order.
 	Spans []PreviewSpan `json:"spans"`
 
 	// Text The text as the network shows it, with shortened links.
@@ -4650,7 +4686,7 @@ type Series struct {
 	CreatedAt time.Time          `json:"created_at"`
 	Id        openapi_types.UUID `json:"id"`
 
-	// LastError What keeps occurrences from being published; absent when all is well.
+	// LastError The problem that prevents publishing occurrences; absent if there is none.
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
@@ -4658,7 +4694,7 @@ type Series struct {
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
 
-	// Skipped Occurrences that are left out, latest first, at most 100.
+	// Skipped Skipped occurrences, latest first, at most 100.
 	Skipped []string     `json:"skipped"`
 	Starts  string       `json:"starts"`
 	Status  SeriesStatus `json:"status"`
@@ -4699,7 +4735,7 @@ type SeriesTemplate struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 	Language          *string   `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -4891,6 +4927,21 @@ type SlotInstance struct {
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
 
+// StatsImport defines model for StatsImport.
+type StatsImport struct {
+	CreatedAt time.Time          `json:"created_at"`
+	From      openapi_types.Date `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Source    StatsImportSource  `json:"source"`
+
+	// To The last day, included.
+	To    openapi_types.Date `json:"to"`
+	Views int64              `json:"views"`
+}
+
+// StatsImportSource defines model for StatsImport.Source.
+type StatsImportSource string
+
 // Subscription defines model for Subscription.
 type Subscription struct {
 	CreatedAt time.Time            `json:"created_at"`
@@ -4909,7 +4960,7 @@ type SubscriptionLanguage string
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
-	// Message What is wrong and what to do.
+	// Message The problem and its remedy.
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
@@ -5004,17 +5055,17 @@ type Target struct {
 	// Override What differs on this account, with the three states of Override: absent is inherited, empty is none.
 	Override *PostOverride `json:"override,omitempty"`
 
-	// PostedAt When its answer was in.
+	// PostedAt When its response arrived.
 	PostedAt *time.Time `json:"posted_at,omitempty"`
 	RemoteId *string    `json:"remote_id,omitempty"`
 
-	// Segments Of a thread: the segments that are out.
+	// Segments The published segments of a thread.
 	Segments *[]PublishedSegment `json:"segments,omitempty"`
 
 	// SentAt When the final call left.
 	SentAt *time.Time `json:"sent_at,omitempty"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status TargetStatus `json:"status"`
 	Url    *string      `json:"url,omitempty"`
 }
@@ -5053,7 +5104,7 @@ type TargetPreview struct {
 	Segments []SegmentPreview `json:"segments"`
 }
 
-// TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+// TargetStatus `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 type TargetStatus string
 
 // TaskQueue defines model for TaskQueue.
@@ -5086,7 +5137,7 @@ type TelegramButton struct {
 
 // TelegramOptions Options of a message on Telegram (https://core.telegram.org/bots/api#sendmessage).
 type TelegramOptions struct {
-	// Buttons Rows of buttons below the message, each of which opens an address. Not with several attachments.
+	// Buttons Rows of buttons below the message, each of which opens a URL. Not with several attachments.
 	Buttons *[][]TelegramButton `json:"buttons,omitempty"`
 
 	// CaptionAbove Show the text above the attachments.
@@ -5096,15 +5147,15 @@ type TelegramOptions struct {
 		Disabled  *bool                           `json:"disabled,omitempty"`
 		Size      *TelegramOptionsLinkPreviewSize `json:"size,omitempty"`
 
-		// Url The page whose card is shown. Left out: that of the first link.
+		// Url The page whose card is shown. Absent: that of the first link.
 		Url *string `json:"url,omitempty"`
 	} `json:"link_preview,omitempty"`
 
-	// Poll The text of the post is the question, of at most 300 characters. Takes no attachments.
+	// Poll The text of the post is the question, of at most 300 characters. Attachments are not allowed.
 	Poll *struct {
 		Choices []string `json:"choices"`
 
-		// DurationMinutes Left out: until somebody closes it.
+		// DurationMinutes Absent: until it is closed manually.
 		DurationMinutes *int `json:"duration_minutes,omitempty"`
 
 		// HideResults Show the counts only when the poll has ended.
@@ -5133,7 +5184,7 @@ type Thread = []Segment
 
 // ThreadsOptions Options of a post on Threads (https://developers.facebook.com/docs/threads/reference/publishing).
 type ThreadsOptions struct {
-	// Poll Takes no attachments.
+	// Poll Attachments are not allowed.
 	Poll *struct {
 		Choices []string `json:"choices"`
 	} `json:"poll,omitempty"`
@@ -5145,7 +5196,7 @@ type ThreadsOptions struct {
 	// SpoilerPhrases Parts of the text that are hidden until they are tapped.
 	SpoilerPhrases *[]string `json:"spoiler_phrases,omitempty"`
 
-	// Topic The topic, without # and without dots. Left out: the first hashtag of the text.
+	// Topic The topic, without # and without dots. Absent: the first hashtag of the text.
 	Topic *string `json:"topic,omitempty"`
 }
 
@@ -5251,7 +5302,7 @@ type User struct {
 	Name  string             `json:"name"`
 }
 
-// UsualLimits What posts may usually hold; those of an account may differ.
+// UsualLimits The usual limits of posts; those of an account may differ.
 type UsualLimits struct {
 	MaxCharacters *int   `json:"max_characters,omitempty"`
 	MaxImageBytes *int64 `json:"max_image_bytes,omitempty"`
@@ -5617,17 +5668,17 @@ type XOptions struct {
 	MadeWithAi      *bool `json:"made_with_ai,omitempty"`
 	PaidPartnership *bool `json:"paid_partnership,omitempty"`
 
-	// Poll Takes a text and no attachments.
+	// Poll Requires a text; attachments are not allowed.
 	Poll *struct {
 		Choices         []string `json:"choices"`
 		DurationMinutes int      `json:"duration_minutes"`
 	} `json:"poll,omitempty"`
 
-	// ReplySettings Who can reply. Left out: everyone.
+	// ReplySettings Who can reply. Absent: everyone.
 	ReplySettings *XOptionsReplySettings `json:"reply_settings,omitempty"`
 }
 
-// XOptionsReplySettings Who can reply. Left out: everyone.
+// XOptionsReplySettings Who can reply. Absent: everyone.
 type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
@@ -5731,10 +5782,13 @@ type Targets = TargetChoice
 
 // SendPlausibleEventJSONBody defines parameters for SendPlausibleEvent.
 type SendPlausibleEventJSONBody struct {
-	Domain   *string `json:"domain,omitempty"`
-	Name     *string `json:"name,omitempty"`
-	Referrer *string `json:"referrer,omitempty"`
-	Url      *string `json:"url,omitempty"`
+	Domain *string `json:"domain,omitempty"`
+	Name   *string `json:"name,omitempty"`
+
+	// Props An object, or one as text.
+	Props    interface{} `json:"props,omitempty"`
+	Referrer *string     `json:"referrer,omitempty"`
+	Url      *string     `json:"url,omitempty"`
 }
 
 // SendPlausibleEventTextBody defines parameters for SendPlausibleEvent.
@@ -6036,25 +6090,25 @@ type ExportPostsParamsFormat string
 
 // CancelPostParams defines parameters for CancelPost.
 type CancelPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // EditPostParams defines parameters for EditPost.
 type EditPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ApprovePostParams defines parameters for ApprovePost.
 type ApprovePostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DiscardPostParams defines parameters for DiscardPost.
 type DiscardPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6065,49 +6119,49 @@ type PostEventsParams struct {
 
 // PublishNowParams defines parameters for PublishNow.
 type PublishNowParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RejectPostParams defines parameters for RejectPost.
 type RejectPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryPostParams defines parameters for RetryPost.
 type RetryPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ScheduleDraftParams defines parameters for ScheduleDraft.
 type ScheduleDraftParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // SubmitPostParams defines parameters for SubmitPost.
 type SubmitPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ConfirmTargetParams defines parameters for ConfirmTarget.
 type ConfirmTargetParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ResendTargetParams defines parameters for ResendTarget.
 type ResendTargetParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PostTimelineParams defines parameters for PostTimeline.
 type PostTimelineParams struct {
-	// Format `text` gives one plain line per entry.
+	// Format `text` returns one plain line per entry.
 	Format *PostTimelineParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -6129,7 +6183,7 @@ type CreateSavedSearchParams struct {
 
 // UpdateSavedSearchParams defines parameters for UpdateSavedSearch.
 type UpdateSavedSearchParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6206,7 +6260,7 @@ type CreateSeedParams struct {
 
 // UpdateSeedParams defines parameters for UpdateSeed.
 type UpdateSeedParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6231,13 +6285,13 @@ type EndSeriesParams struct {
 	// CancelScheduled Also cancels its posts that are not yet being published.
 	CancelScheduled *bool `form:"cancel_scheduled,omitempty" json:"cancel_scheduled,omitempty"`
 
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // EditSeriesParams defines parameters for EditSeries.
 type EditSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6248,13 +6302,13 @@ type ListOccurrencesParams struct {
 
 // PauseSeriesParams defines parameters for PauseSeries.
 type PauseSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ResumeSeriesParams defines parameters for ResumeSeries.
 type ResumeSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6289,6 +6343,14 @@ type EngagementParams struct {
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ImportStatsParams defines parameters for ImportStats.
+type ImportStatsParams struct {
+	Source ImportStatsParamsSource `form:"source" json:"source"`
+}
+
+// ImportStatsParamsSource defines parameters for ImportStats.
+type ImportStatsParamsSource string
+
 // LiveViewsParams defines parameters for LiveViews.
 type LiveViewsParams struct {
 	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
@@ -6296,19 +6358,19 @@ type LiveViewsParams struct {
 
 // PageDimensionsParams defines parameters for PageDimensions.
 type PageDimensionsParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
 // PageFilteredParams defines parameters for PageFiltered.
 type PageFilteredParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
 // PageFunnelParams defines parameters for PageFunnel.
 type PageFunnelParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
@@ -6320,7 +6382,7 @@ type PageSeriesParams struct {
 	// Buckets How many, ending with the current one. At most 48 hours or 35 days.
 	Buckets *int `form:"buckets,omitempty" json:"buckets,omitempty"`
 
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
@@ -6770,8 +6832,8 @@ type ClientInterface interface {
 	// SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6781,8 +6843,8 @@ type ClientInterface interface {
 	// SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6792,8 +6854,8 @@ type ClientInterface interface {
 	// SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `text/plain` content type.
 	//
@@ -6890,14 +6952,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/accounts (the `ConnectAccountWithToken` operationId).
 	ConnectAccountWithToken(ctx context.Context, body ConnectAccountWithTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartConnectionWithBody Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnectionWithBody Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/accounts/connect (the `StartConnection` operationId).
 	StartConnectionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7047,7 +7109,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/dead-letters/discard (the `DiscardDeadLetters` operationId).
 	DiscardDeadLetters(ctx context.Context, body DiscardDeadLettersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryDeadLettersWithBody Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLettersWithBody Retries all matching failed posts, up to 1,000 at once.
 	//
 	// `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 	//
@@ -7056,7 +7118,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/dead-letters/retry (the `RetryDeadLetters` operationId).
 	RetryDeadLettersWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 	//
 	// `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 	//
@@ -7318,7 +7380,7 @@ type ClientInterface interface {
 
 	// GetLinkCard Returns what networks show of a linked page.
 	//
-	// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
+	// The page is fetched from public addresses only, and cached for 15 minutes. If a page cannot be read, only URL and site are returned.
 	//
 	// Corresponds with GET /api/v1/link-card (the `GetLinkCard` operationId).
 	GetLinkCard(ctx context.Context, params *GetLinkCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7373,7 +7435,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/media (the `ListMedia` operationId).
 	ListMedia(ctx context.Context, params *ListMediaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UploadMediaWithBody Uploads a file to attach. Its type is what its bytes say.
+	// UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 	//
 	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
 	// `alt_text` before the file. Large files go to the bucket directly: see
@@ -7389,7 +7451,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/media (the `UploadMedia` operationId).
 	UploadMediaWithBody(ctx context.Context, params *UploadMediaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FetchMediaWithBody Takes a file from an address on the web.
+	// FetchMediaWithBody Fetches a file from a public URL.
 	//
 	// http and https, at most 3 redirects, no private addresses. The answer comes when the file
 	// is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -7401,7 +7463,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/media/fetch (the `FetchMedia` operationId).
 	FetchMediaWithBody(ctx context.Context, params *FetchMediaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FetchMedia Takes a file from an address on the web.
+	// FetchMedia Fetches a file from a public URL.
 	//
 	// http and https, at most 3 redirects, no private addresses. The answer comes when the file
 	// is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -7413,11 +7475,11 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/media/fetch (the `FetchMedia` operationId).
 	FetchMedia(ctx context.Context, params *FetchMediaParams, body FetchMediaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartMediaUploadWithBody Begins an upload that goes to the bucket directly.
+	// StartMediaUploadWithBody Starts an upload directly to the bucket.
 	//
 	// Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 	// them to its own; then complete the upload. An upload that is not completed before
-	// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+	// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 	// ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 	// begins one upload, and repeating it is answered with what is still to be sent.
 	//
@@ -7426,11 +7488,11 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/media/uploads (the `StartMediaUpload` operationId).
 	StartMediaUploadWithBody(ctx context.Context, params *StartMediaUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Starts an upload directly to the bucket.
 	//
 	// Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 	// them to its own; then complete the upload. An upload that is not completed before
-	// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+	// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 	// ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 	// begins one upload, and repeating it is answered with what is still to be sent.
 	//
@@ -7452,7 +7514,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/media/uploads/{id}/complete (the `CompleteMediaUpload` operationId).
 	CompleteMediaUpload(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+	// DeleteMedia Deletes a file, unless an unpublished post uses it.
 	//
 	// Corresponds with DELETE /api/v1/media/{id} (the `DeleteMedia` operationId).
 	DeleteMedia(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7462,7 +7524,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/media/{id} (the `GetMedia` operationId).
 	GetMedia(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EditMediaWithBody Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMediaWithBody Changes a file's name or description. Unpublished posts use the new one.
 	//
 	// Name and description are content of the posts that use the file: drafts and scheduled posts
 	// that do get a new version. Where authors need approval, an author's change is answered 409
@@ -7474,7 +7536,7 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/media/{id} (the `EditMedia` operationId).
 	EditMediaWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMedia Changes a file's name or description. Unpublished posts use the new one.
 	//
 	// Name and description are content of the posts that use the file: drafts and scheduled posts
 	// that do get a new version. Where authors need approval, an author's change is answered 409
@@ -7551,7 +7613,7 @@ type ClientInterface interface {
 
 	// CompleteConnection The OAuth callback of networks.
 	//
-	// A browser (`Accept` names text/html) is led to the dashboard's page of accounts, which says how
+	// A browser (`Accept` names text/html) is redirected to the dashboard's page of accounts, which shows how
 	// it went or lets people choose among several accounts. One that is not logged in gets a page when
 	// it succeeds. Other clients get a page, or a problem document when it is refused.
 	//
@@ -7652,9 +7714,9 @@ type ClientInterface interface {
 
 	// EditPostWithBody Changes a post that is not yet being published, or that has failed.
 	//
-	// Answered with 409 and code `too_late` once the post is being published. A failed post
+	// Returns 409 with the code `too_late` once the post is being published. A failed post
 	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// What is published already stays as it is.
+	// Published targets do not change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7663,9 +7725,9 @@ type ClientInterface interface {
 
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	//
-	// Answered with 409 and code `too_late` once the post is being published. A failed post
+	// Returns 409 with the code `too_late` once the post is being published. A failed post
 	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// What is published already stays as it is.
+	// Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7705,7 +7767,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEvents(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PublishNow Publishes a scheduled post or a draft at once.
+	// PublishNow Publishes a scheduled post or a draft immediately.
 	//
 	// Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
 	PublishNow(ctx context.Context, id PostID, params *PublishNowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7724,7 +7786,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/posts/{id}/reject (the `RejectPost` operationId).
 	RejectPost(ctx context.Context, id PostID, params *RejectPostParams, body RejectPostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryPostWithBody Sends what failed of a post out again, at once.
+	// RetryPostWithBody Retries the failed targets of a post immediately.
 	//
 	// An account that is `uncertain` is not among it; decide about that one first.
 	//
@@ -7733,7 +7795,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/posts/{id}/retry (the `RetryPost` operationId).
 	RetryPostWithBody(ctx context.Context, id PostID, params *RetryPostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryPost Sends what failed of a post out again, at once.
+	// RetryPost Retries the failed targets of a post immediately.
 	//
 	// An account that is `uncertain` is not among it; decide about that one first.
 	//
@@ -7789,7 +7851,7 @@ type ClientInterface interface {
 
 	// PostTimeline Returns a post's timeline in sentences, oldest first.
 	//
-	// An edit is listed with the fields whose values it changed. Edits of drafts are left out, unless the
+	// An edit is listed with the fields whose values it changed. Edits of drafts are omitted, unless the
 	// draft waits for approval: drafts are saved while somebody types.
 	//
 	// Corresponds with GET /api/v1/posts/{id}/timeline (the `PostTimeline` operationId).
@@ -7914,7 +7976,7 @@ type ClientInterface interface {
 
 	// ImportSeedsWithBody Imports seeds from a list of addresses or an OPML file.
 	//
-	// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+	// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 	// seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 	//
 	// Takes any type of body and a specified content type.
@@ -7924,7 +7986,7 @@ type ClientInterface interface {
 
 	// ImportSeeds Imports seeds from a list of addresses or an OPML file.
 	//
-	// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+	// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 	// seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 	//
 	// Takes a body of the `application/json` content type.
@@ -8013,7 +8075,7 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/series/{id} (the `EditSeries` operationId).
 	EditSeries(ctx context.Context, id SeriesID, params *EditSeriesParams, body EditSeriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+	// ListOccurrences Lists the upcoming occurrences of a series, with their posts if they exist.
 	//
 	// Corresponds with GET /api/v1/series/{id}/occurrences (the `ListOccurrences` operationId).
 	ListOccurrences(ctx context.Context, id SeriesID, params *ListOccurrencesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8184,6 +8246,26 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/engagement (the `Engagement` operationId).
 	Engagement(ctx context.Context, id CountedSite, params *EngagementParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	//
+	// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+	ListStatsImports(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
+	//
+	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+	// days before the first one that Dateline counted are imported.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+	ImportStatsWithBody(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteStatsImport Deletes an import with all its numbers.
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+	DeleteStatsImport(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// LiveViews Streams the counts of pages as server-sent events.
 	//
 	// Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
@@ -8313,7 +8395,7 @@ type ClientInterface interface {
 
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	//
-	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
 	PlausibleAggregate(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8583,7 +8665,7 @@ type ClientInterface interface {
 
 	// PlausibleQueryWithBody Plausible's Stats API v2: answers a query.
 	//
-	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8592,7 +8674,7 @@ type ClientInterface interface {
 
 	// PlausibleQuery Plausible's Stats API v2: answers a query.
 	//
-	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8621,8 +8703,8 @@ type ClientInterface interface {
 // SendPlausibleEventWithBody Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8642,8 +8724,8 @@ func (c *Client) SendPlausibleEventWithBody(ctx context.Context, contentType str
 // SendPlausibleEvent Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8663,8 +8745,8 @@ func (c *Client) SendPlausibleEvent(ctx context.Context, body SendPlausibleEvent
 // SendPlausibleEventWithTextBody Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `text/plain` content type.
 //
@@ -8911,7 +8993,7 @@ func (c *Client) ConnectAccountWithToken(ctx context.Context, body ConnectAccoun
 	return c.Client.Do(req)
 }
 
-// StartConnectionWithBody Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+// StartConnectionWithBody Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8928,7 +9010,7 @@ func (c *Client) StartConnectionWithBody(ctx context.Context, contentType string
 	return c.Client.Do(req)
 }
 
-// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+// StartConnection Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9288,7 +9370,7 @@ func (c *Client) DiscardDeadLetters(ctx context.Context, body DiscardDeadLetters
 	return c.Client.Do(req)
 }
 
-// RetryDeadLettersWithBody Sends all failed posts out again that match; up to 1,000 at once.
+// RetryDeadLettersWithBody Retries all matching failed posts, up to 1,000 at once.
 //
 // `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 //
@@ -9307,7 +9389,7 @@ func (c *Client) RetryDeadLettersWithBody(ctx context.Context, contentType strin
 	return c.Client.Do(req)
 }
 
-// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 //
 // `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 //
@@ -9899,7 +9981,7 @@ func (c *Client) UpdateLabel(ctx context.Context, id LabelID, body UpdateLabelJS
 
 // GetLinkCard Returns what networks show of a linked page.
 //
-// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
+// The page is fetched from public addresses only, and cached for 15 minutes. If a page cannot be read, only URL and site are returned.
 //
 // Corresponds with GET /api/v1/link-card (the `GetLinkCard` operationId).
 func (c *Client) GetLinkCard(ctx context.Context, params *GetLinkCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10044,7 +10126,7 @@ func (c *Client) ListMedia(ctx context.Context, params *ListMediaParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// UploadMediaWithBody Uploads a file to attach. Its type is what its bytes say.
+// UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 //
 // JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
 // `alt_text` before the file. Large files go to the bucket directly: see
@@ -10070,7 +10152,7 @@ func (c *Client) UploadMediaWithBody(ctx context.Context, params *UploadMediaPar
 	return c.Client.Do(req)
 }
 
-// FetchMediaWithBody Takes a file from an address on the web.
+// FetchMediaWithBody Fetches a file from a public URL.
 //
 // http and https, at most 3 redirects, no private addresses. The answer comes when the file
 // is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -10092,7 +10174,7 @@ func (c *Client) FetchMediaWithBody(ctx context.Context, params *FetchMediaParam
 	return c.Client.Do(req)
 }
 
-// FetchMedia Takes a file from an address on the web.
+// FetchMedia Fetches a file from a public URL.
 //
 // http and https, at most 3 redirects, no private addresses. The answer comes when the file
 // is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -10114,11 +10196,11 @@ func (c *Client) FetchMedia(ctx context.Context, params *FetchMediaParams, body 
 	return c.Client.Do(req)
 }
 
-// StartMediaUploadWithBody Begins an upload that goes to the bucket directly.
+// StartMediaUploadWithBody Starts an upload directly to the bucket.
 //
 // Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 // them to its own; then complete the upload. An upload that is not completed before
-// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 // ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 // begins one upload, and repeating it is answered with what is still to be sent.
 //
@@ -10137,11 +10219,11 @@ func (c *Client) StartMediaUploadWithBody(ctx context.Context, params *StartMedi
 	return c.Client.Do(req)
 }
 
-// StartMediaUpload Begins an upload that goes to the bucket directly.
+// StartMediaUpload Starts an upload directly to the bucket.
 //
 // Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 // them to its own; then complete the upload. An upload that is not completed before
-// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 // ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 // begins one upload, and repeating it is answered with what is still to be sent.
 //
@@ -10193,7 +10275,7 @@ func (c *Client) CompleteMediaUpload(ctx context.Context, id openapi_types.UUID,
 	return c.Client.Do(req)
 }
 
-// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+// DeleteMedia Deletes a file, unless an unpublished post uses it.
 //
 // Corresponds with DELETE /api/v1/media/{id} (the `DeleteMedia` operationId).
 func (c *Client) DeleteMedia(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10223,7 +10305,7 @@ func (c *Client) GetMedia(ctx context.Context, id openapi_types.UUID, reqEditors
 	return c.Client.Do(req)
 }
 
-// EditMediaWithBody Changes a file's name or description. Posts that are not out yet say the new one.
+// EditMediaWithBody Changes a file's name or description. Unpublished posts use the new one.
 //
 // Name and description are content of the posts that use the file: drafts and scheduled posts
 // that do get a new version. Where authors need approval, an author's change is answered 409
@@ -10245,7 +10327,7 @@ func (c *Client) EditMediaWithBody(ctx context.Context, id openapi_types.UUID, c
 	return c.Client.Do(req)
 }
 
-// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+// EditMedia Changes a file's name or description. Unpublished posts use the new one.
 //
 // Name and description are content of the posts that use the file: drafts and scheduled posts
 // that do get a new version. Where authors need approval, an author's change is answered 409
@@ -10422,7 +10504,7 @@ func (c *Client) ListNetworks(ctx context.Context, reqEditors ...RequestEditorFn
 
 // CompleteConnection The OAuth callback of networks.
 //
-// A browser (`Accept` names text/html) is led to the dashboard's page of accounts, which says how
+// A browser (`Accept` names text/html) is redirected to the dashboard's page of accounts, which shows how
 // it went or lets people choose among several accounts. One that is not logged in gets a page when
 // it succeeds. Other clients get a page, or a problem document when it is refused.
 //
@@ -10653,9 +10735,9 @@ func (c *Client) GetPost(ctx context.Context, id PostID, reqEditors ...RequestEd
 
 // EditPostWithBody Changes a post that is not yet being published, or that has failed.
 //
-// Answered with 409 and code `too_late` once the post is being published. A failed post
+// Returns 409 with the code `too_late` once the post is being published. A failed post
 // that is changed is sent again: at its new time, or at once when its time has passed.
-// What is published already stays as it is.
+// Published targets do not change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10674,9 +10756,9 @@ func (c *Client) EditPostWithBody(ctx context.Context, id PostID, params *EditPo
 
 // EditPost Changes a post that is not yet being published, or that has failed.
 //
-// Answered with 409 and code `too_late` once the post is being published. A failed post
+// Returns 409 with the code `too_late` once the post is being published. A failed post
 // that is changed is sent again: at its new time, or at once when its time has passed.
-// What is published already stays as it is.
+// Published targets do not change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10766,7 +10848,7 @@ func (c *Client) PostEvents(ctx context.Context, id PostID, params *PostEventsPa
 	return c.Client.Do(req)
 }
 
-// PublishNow Publishes a scheduled post or a draft at once.
+// PublishNow Publishes a scheduled post or a draft immediately.
 //
 // Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
 func (c *Client) PublishNow(ctx context.Context, id PostID, params *PublishNowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10815,7 +10897,7 @@ func (c *Client) RejectPost(ctx context.Context, id PostID, params *RejectPostPa
 	return c.Client.Do(req)
 }
 
-// RetryPostWithBody Sends what failed of a post out again, at once.
+// RetryPostWithBody Retries the failed targets of a post immediately.
 //
 // An account that is `uncertain` is not among it; decide about that one first.
 //
@@ -10834,7 +10916,7 @@ func (c *Client) RetryPostWithBody(ctx context.Context, id PostID, params *Retry
 	return c.Client.Do(req)
 }
 
-// RetryPost Sends what failed of a post out again, at once.
+// RetryPost Retries the failed targets of a post immediately.
 //
 // An account that is `uncertain` is not among it; decide about that one first.
 //
@@ -10970,7 +11052,7 @@ func (c *Client) ResendTarget(ctx context.Context, id PostID, target TargetID, p
 
 // PostTimeline Returns a post's timeline in sentences, oldest first.
 //
-// An edit is listed with the fields whose values it changed. Edits of drafts are left out, unless the
+// An edit is listed with the fields whose values it changed. Edits of drafts are omitted, unless the
 // draft waits for approval: drafts are saved while somebody types.
 //
 // Corresponds with GET /api/v1/posts/{id}/timeline (the `PostTimeline` operationId).
@@ -11255,7 +11337,7 @@ func (c *Client) CreateSeed(ctx context.Context, params *CreateSeedParams, body 
 
 // ImportSeedsWithBody Imports seeds from a list of addresses or an OPML file.
 //
-// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 // seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 //
 // Takes any type of body and a specified content type.
@@ -11275,7 +11357,7 @@ func (c *Client) ImportSeedsWithBody(ctx context.Context, contentType string, bo
 
 // ImportSeeds Imports seeds from a list of addresses or an OPML file.
 //
-// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 // seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 //
 // Takes a body of the `application/json` content type.
@@ -11484,7 +11566,7 @@ func (c *Client) EditSeries(ctx context.Context, id SeriesID, params *EditSeries
 	return c.Client.Do(req)
 }
 
-// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+// ListOccurrences Lists the upcoming occurrences of a series, with their posts if they exist.
 //
 // Corresponds with GET /api/v1/series/{id}/occurrences (the `ListOccurrences` operationId).
 func (c *Client) ListOccurrences(ctx context.Context, id SeriesID, params *ListOccurrencesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11915,6 +11997,56 @@ func (c *Client) Engagement(ctx context.Context, id CountedSite, params *Engagem
 	return c.Client.Do(req)
 }
 
+// ListStatsImports Lists the imported statistics of a site, the oldest first.
+//
+// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStatsImportsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportStatsWithBody Imports the statistics of another product into the site's reports.
+//
+// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+// days before the first one that Dateline counted are imported.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+func (c *Client) ImportStatsWithBody(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportStatsRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteStatsImport Deletes an import with all its numbers.
+//
+// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+func (c *Client) DeleteStatsImport(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteStatsImportRequest(c.Server, id, pImport)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // LiveViews Streams the counts of pages as server-sent events.
 //
 // Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
@@ -12224,7 +12356,7 @@ func (c *Client) ResendEmail(ctx context.Context, id SiteID, subscription Subscr
 
 // PlausibleAggregate Plausible's Stats API v1: returns totals.
 //
-// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Corresponds with GET /api/v1/stats/aggregate (the `PlausibleAggregate` operationId).
 func (c *Client) PlausibleAggregate(ctx context.Context, params *PlausibleAggregateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12864,7 +12996,7 @@ func (c *Client) CreateWorkspace(ctx context.Context, params *CreateWorkspacePar
 
 // PlausibleQueryWithBody Plausible's Stats API v2: answers a query.
 //
-// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12883,7 +13015,7 @@ func (c *Client) PlausibleQueryWithBody(ctx context.Context, contentType string,
 
 // PlausibleQuery Plausible's Stats API v2: answers a query.
 //
-// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -20003,6 +20135,140 @@ func NewEngagementRequest(server string, id CountedSite, params *EngagementParam
 	return req, nil
 }
 
+// NewListStatsImportsRequest constructs an http.Request for the ListStatsImports method
+func NewListStatsImportsRequest(server string, id SiteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewImportStatsRequestWithBody constructs an http.Request for the ImportStats method, with any body, and a specified content type
+func NewImportStatsRequestWithBody(server string, id SiteID, params *ImportStatsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteStatsImportRequest constructs an http.Request for the DeleteStatsImport method
+func NewDeleteStatsImportRequest(server string, id SiteID, pImport openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "import", pImport, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sites/%s/imports/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewLiveViewsRequest constructs an http.Request for the LiveViews method
 func NewLiveViewsRequest(server string, id CountedSite, params *LiveViewsParams) (*http.Request, error) {
 	var err error
@@ -22567,8 +22833,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22578,8 +22844,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22589,8 +22855,8 @@ type ClientWithResponsesInterface interface {
 	// SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 	//
 	// See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-	// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-	// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+	// key. `pageview` and declared events are counted. The response to other events, and to those of
+	// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 	//
 	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22695,14 +22961,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/accounts (the `ConnectAccountWithToken` operationId).
 	ConnectAccountWithTokenWithResponse(ctx context.Context, body ConnectAccountWithTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*ConnectAccountWithTokenResponse, error)
 
-	// StartConnectionWithBodyWithResponse Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnectionWithBodyWithResponse Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/accounts/connect (the `StartConnection` operationId).
 	StartConnectionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartConnectionResponse, error)
 
-	// StartConnectionWithResponse Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnectionWithResponse Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22880,7 +23146,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/dead-letters/discard (the `DiscardDeadLetters` operationId).
 	DiscardDeadLettersWithResponse(ctx context.Context, body DiscardDeadLettersJSONRequestBody, reqEditors ...RequestEditorFn) (*DiscardDeadLettersResponse, error)
 
-	// RetryDeadLettersWithBodyWithResponse Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLettersWithBodyWithResponse Retries all matching failed posts, up to 1,000 at once.
 	//
 	// `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 	//
@@ -22889,7 +23155,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/dead-letters/retry (the `RetryDeadLetters` operationId).
 	RetryDeadLettersWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryDeadLettersResponse, error)
 
-	// RetryDeadLettersWithResponse Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLettersWithResponse Retries all matching failed posts, up to 1,000 at once.
 	//
 	// `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 	//
@@ -23187,7 +23453,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetLinkCardWithResponse Returns what networks show of a linked page.
 	//
-	// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
+	// The page is fetched from public addresses only, and cached for 15 minutes. If a page cannot be read, only URL and site are returned.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23256,7 +23522,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/media (the `ListMedia` operationId).
 	ListMediaWithResponse(ctx context.Context, params *ListMediaParams, reqEditors ...RequestEditorFn) (*ListMediaResponse, error)
 
-	// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is what its bytes say.
+	// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 	//
 	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
 	// `alt_text` before the file. Large files go to the bucket directly: see
@@ -23272,7 +23538,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/media (the `UploadMedia` operationId).
 	UploadMediaWithBodyWithResponse(ctx context.Context, params *UploadMediaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UploadMediaResponse, error)
 
-	// FetchMediaWithBodyWithResponse Takes a file from an address on the web.
+	// FetchMediaWithBodyWithResponse Fetches a file from a public URL.
 	//
 	// http and https, at most 3 redirects, no private addresses. The answer comes when the file
 	// is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -23284,7 +23550,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/media/fetch (the `FetchMedia` operationId).
 	FetchMediaWithBodyWithResponse(ctx context.Context, params *FetchMediaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FetchMediaResponse, error)
 
-	// FetchMediaWithResponse Takes a file from an address on the web.
+	// FetchMediaWithResponse Fetches a file from a public URL.
 	//
 	// http and https, at most 3 redirects, no private addresses. The answer comes when the file
 	// is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -23296,11 +23562,11 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/media/fetch (the `FetchMedia` operationId).
 	FetchMediaWithResponse(ctx context.Context, params *FetchMediaParams, body FetchMediaJSONRequestBody, reqEditors ...RequestEditorFn) (*FetchMediaResponse, error)
 
-	// StartMediaUploadWithBodyWithResponse Begins an upload that goes to the bucket directly.
+	// StartMediaUploadWithBodyWithResponse Starts an upload directly to the bucket.
 	//
 	// Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 	// them to its own; then complete the upload. An upload that is not completed before
-	// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+	// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 	// ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 	// begins one upload, and repeating it is answered with what is still to be sent.
 	//
@@ -23309,11 +23575,11 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/media/uploads (the `StartMediaUpload` operationId).
 	StartMediaUploadWithBodyWithResponse(ctx context.Context, params *StartMediaUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartMediaUploadResponse, error)
 
-	// StartMediaUploadWithResponse Begins an upload that goes to the bucket directly.
+	// StartMediaUploadWithResponse Starts an upload directly to the bucket.
 	//
 	// Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 	// them to its own; then complete the upload. An upload that is not completed before
-	// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+	// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 	// ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 	// begins one upload, and repeating it is answered with what is still to be sent.
 	//
@@ -23339,7 +23605,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/media/uploads/{id}/complete (the `CompleteMediaUpload` operationId).
 	CompleteMediaUploadWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CompleteMediaUploadResponse, error)
 
-	// DeleteMediaWithResponse Deletes a file, unless a post needs it that is not out yet.
+	// DeleteMediaWithResponse Deletes a file, unless an unpublished post uses it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23353,7 +23619,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/media/{id} (the `GetMedia` operationId).
 	GetMediaWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetMediaResponse, error)
 
-	// EditMediaWithBodyWithResponse Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMediaWithBodyWithResponse Changes a file's name or description. Unpublished posts use the new one.
 	//
 	// Name and description are content of the posts that use the file: drafts and scheduled posts
 	// that do get a new version. Where authors need approval, an author's change is answered 409
@@ -23365,7 +23631,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/media/{id} (the `EditMedia` operationId).
 	EditMediaWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EditMediaResponse, error)
 
-	// EditMediaWithResponse Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMediaWithResponse Changes a file's name or description. Unpublished posts use the new one.
 	//
 	// Name and description are content of the posts that use the file: drafts and scheduled posts
 	// that do get a new version. Where authors need approval, an author's change is answered 409
@@ -23452,7 +23718,7 @@ type ClientWithResponsesInterface interface {
 
 	// CompleteConnectionWithResponse The OAuth callback of networks.
 	//
-	// A browser (`Accept` names text/html) is led to the dashboard's page of accounts, which says how
+	// A browser (`Accept` names text/html) is redirected to the dashboard's page of accounts, which shows how
 	// it went or lets people choose among several accounts. One that is not logged in gets a page when
 	// it succeeds. Other clients get a page, or a problem document when it is refused.
 	//
@@ -23563,9 +23829,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Answered with 409 and code `too_late` once the post is being published. A failed post
+	// Returns 409 with the code `too_late` once the post is being published. A failed post
 	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// What is published already stays as it is.
+	// Published targets do not change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23574,9 +23840,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Answered with 409 and code `too_late` once the post is being published. A failed post
+	// Returns 409 with the code `too_late` once the post is being published. A failed post
 	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// What is published already stays as it is.
+	// Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23620,7 +23886,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEventsWithResponse(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*PostEventsResponse, error)
 
-	// PublishNowWithResponse Publishes a scheduled post or a draft at once.
+	// PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23641,7 +23907,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/posts/{id}/reject (the `RejectPost` operationId).
 	RejectPostWithResponse(ctx context.Context, id PostID, params *RejectPostParams, body RejectPostJSONRequestBody, reqEditors ...RequestEditorFn) (*RejectPostResponse, error)
 
-	// RetryPostWithBodyWithResponse Sends what failed of a post out again, at once.
+	// RetryPostWithBodyWithResponse Retries the failed targets of a post immediately.
 	//
 	// An account that is `uncertain` is not among it; decide about that one first.
 	//
@@ -23650,7 +23916,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/posts/{id}/retry (the `RetryPost` operationId).
 	RetryPostWithBodyWithResponse(ctx context.Context, id PostID, params *RetryPostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryPostResponse, error)
 
-	// RetryPostWithResponse Sends what failed of a post out again, at once.
+	// RetryPostWithResponse Retries the failed targets of a post immediately.
 	//
 	// An account that is `uncertain` is not among it; decide about that one first.
 	//
@@ -23712,7 +23978,7 @@ type ClientWithResponsesInterface interface {
 
 	// PostTimelineWithResponse Returns a post's timeline in sentences, oldest first.
 	//
-	// An edit is listed with the fields whose values it changed. Edits of drafts are left out, unless the
+	// An edit is listed with the fields whose values it changed. Edits of drafts are omitted, unless the
 	// draft waits for approval: drafts are saved while somebody types.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -23857,7 +24123,7 @@ type ClientWithResponsesInterface interface {
 
 	// ImportSeedsWithBodyWithResponse Imports seeds from a list of addresses or an OPML file.
 	//
-	// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+	// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 	// seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -23867,7 +24133,7 @@ type ClientWithResponsesInterface interface {
 
 	// ImportSeedsWithResponse Imports seeds from a list of addresses or an OPML file.
 	//
-	// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+	// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 	// seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -23966,7 +24232,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/series/{id} (the `EditSeries` operationId).
 	EditSeriesWithResponse(ctx context.Context, id SeriesID, params *EditSeriesParams, body EditSeriesJSONRequestBody, reqEditors ...RequestEditorFn) (*EditSeriesResponse, error)
 
-	// ListOccurrencesWithResponse Lists what is ahead of a series, posts and what will be posts.
+	// ListOccurrencesWithResponse Lists the upcoming occurrences of a series, with their posts if they exist.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24165,6 +24431,30 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/sites/{id}/engagement (the `Engagement` operationId).
 	EngagementWithResponse(ctx context.Context, id CountedSite, params *EngagementParams, reqEditors ...RequestEditorFn) (*EngagementResponse, error)
 
+	// ListStatsImportsWithResponse Lists the imported statistics of a site, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+	ListStatsImportsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListStatsImportsResponse, error)
+
+	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
+	//
+	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+	// days before the first one that Dateline counted are imported.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+	ImportStatsWithBodyWithResponse(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportStatsResponse, error)
+
+	// DeleteStatsImportWithResponse Deletes an import with all its numbers.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+	DeleteStatsImportWithResponse(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteStatsImportResponse, error)
+
 	// LiveViewsWithResponse Streams the counts of pages as server-sent events.
 	//
 	// Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
@@ -24322,7 +24612,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
 	//
-	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24640,7 +24930,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlausibleQueryWithBodyWithResponse Plausible's Stats API v2: answers a query.
 	//
-	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24649,7 +24939,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlausibleQueryWithResponse Plausible's Stats API v2: answers a query.
 	//
-	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+	// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -32619,6 +32909,168 @@ func (r EngagementResponse) ContentType() string {
 	return ""
 }
 
+// ListStatsImportsResponseDefaultHeaders the declared response headers of an HTTP default response for ListStatsImports
+type ListStatsImportsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListStatsImportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Imports []StatsImport `json:"imports"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListStatsImportsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListStatsImportsResponse) GetJSON200() *struct {
+	Imports []StatsImport `json:"imports"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListStatsImportsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListStatsImportsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListStatsImportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListStatsImportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListStatsImportsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ImportStatsResponseDefaultHeaders the declared response headers of an HTTP default response for ImportStats
+type ImportStatsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ImportStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StatsImport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ImportStatsResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ImportStatsResponse) GetJSON201() *StatsImport {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportStatsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportStatsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteStatsImportResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteStatsImport
+type DeleteStatsImportResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteStatsImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteStatsImportResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteStatsImportResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteStatsImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteStatsImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteStatsImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteStatsImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LiveViewsResponseDefaultHeaders the declared response headers of an HTTP default response for LiveViews
 type LiveViewsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -35399,8 +35851,8 @@ func (r ReadyResponse) ContentType() string {
 // SendPlausibleEventWithBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35416,8 +35868,8 @@ func (c *ClientWithResponses) SendPlausibleEventWithBodyWithResponse(ctx context
 // SendPlausibleEventWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35433,8 +35885,8 @@ func (c *ClientWithResponses) SendPlausibleEventWithResponse(ctx context.Context
 // SendPlausibleEventWithTextBodyWithResponse Counts a page view sent by Plausible's tracker or one of its clients.
 //
 // See https://plausible.io/docs/events-api. `domain` is one of the site's domains or its write
-// key. Only `pageview` is counted. The response to other events, and to those of bots, has the
-// header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
+// key. `pageview` and declared events are counted. The response to other events, and to those of
+// bots, has the header `X-Plausible-Dropped: 1`. `X-Forwarded-For` is only read from trusted proxies.
 //
 // Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35629,7 +36081,7 @@ func (c *ClientWithResponses) ConnectAccountWithTokenWithResponse(ctx context.Co
 	return ParseConnectAccountWithTokenResponse(rsp)
 }
 
-// StartConnectionWithBodyWithResponse Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+// StartConnectionWithBodyWithResponse Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35642,7 +36094,7 @@ func (c *ClientWithResponses) StartConnectionWithBodyWithResponse(ctx context.Co
 	return ParseStartConnectionResponse(rsp)
 }
 
-// StartConnectionWithResponse Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+// StartConnectionWithResponse Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35946,7 +36398,7 @@ func (c *ClientWithResponses) DiscardDeadLettersWithResponse(ctx context.Context
 	return ParseDiscardDeadLettersResponse(rsp)
 }
 
-// RetryDeadLettersWithBodyWithResponse Sends all failed posts out again that match; up to 1,000 at once.
+// RetryDeadLettersWithBodyWithResponse Retries all matching failed posts, up to 1,000 at once.
 //
 // `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 //
@@ -35961,7 +36413,7 @@ func (c *ClientWithResponses) RetryDeadLettersWithBodyWithResponse(ctx context.C
 	return ParseRetryDeadLettersResponse(rsp)
 }
 
-// RetryDeadLettersWithResponse Sends all failed posts out again that match; up to 1,000 at once.
+// RetryDeadLettersWithResponse Retries all matching failed posts, up to 1,000 at once.
 //
 // `dry_run` returns what would be published again. Uncertain posts are never resent in bulk.
 //
@@ -36457,7 +36909,7 @@ func (c *ClientWithResponses) UpdateLabelWithResponse(ctx context.Context, id La
 
 // GetLinkCardWithResponse Returns what networks show of a linked page.
 //
-// The page is fetched from public addresses only, and kept for 15 minutes. Of a page that cannot be read, only address and site are returned.
+// The page is fetched from public addresses only, and cached for 15 minutes. If a page cannot be read, only URL and site are returned.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36580,7 +37032,7 @@ func (c *ClientWithResponses) ListMediaWithResponse(ctx context.Context, params 
 	return ParseListMediaResponse(rsp)
 }
 
-// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is what its bytes say.
+// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 //
 // JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
 // `alt_text` before the file. Large files go to the bucket directly: see
@@ -36602,7 +37054,7 @@ func (c *ClientWithResponses) UploadMediaWithBodyWithResponse(ctx context.Contex
 	return ParseUploadMediaResponse(rsp)
 }
 
-// FetchMediaWithBodyWithResponse Takes a file from an address on the web.
+// FetchMediaWithBodyWithResponse Fetches a file from a public URL.
 //
 // http and https, at most 3 redirects, no private addresses. The answer comes when the file
 // is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -36620,7 +37072,7 @@ func (c *ClientWithResponses) FetchMediaWithBodyWithResponse(ctx context.Context
 	return ParseFetchMediaResponse(rsp)
 }
 
-// FetchMediaWithResponse Takes a file from an address on the web.
+// FetchMediaWithResponse Fetches a file from a public URL.
 //
 // http and https, at most 3 redirects, no private addresses. The answer comes when the file
 // is stored, without its metadata. The server must send the file within 30 seconds (else
@@ -36638,11 +37090,11 @@ func (c *ClientWithResponses) FetchMediaWithResponse(ctx context.Context, params
 	return ParseFetchMediaResponse(rsp)
 }
 
-// StartMediaUploadWithBodyWithResponse Begins an upload that goes to the bucket directly.
+// StartMediaUploadWithBodyWithResponse Starts an upload directly to the bucket.
 //
 // Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 // them to its own; then complete the upload. An upload that is not completed before
-// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 // ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 // begins one upload, and repeating it is answered with what is still to be sent.
 //
@@ -36657,11 +37109,11 @@ func (c *ClientWithResponses) StartMediaUploadWithBodyWithResponse(ctx context.C
 	return ParseStartMediaUploadResponse(rsp)
 }
 
-// StartMediaUploadWithResponse Begins an upload that goes to the bucket directly.
+// StartMediaUploadWithResponse Starts an upload directly to the bucket.
 //
 // Send the file to `url` with `method` and `headers`, or, where there are `parts`, each of
 // them to its own; then complete the upload. An upload that is not completed before
-// `expires_at` is dropped. The addresses are good for 6 hours; reading the upload gives new
+// `expires_at` is dropped. The URLs are valid for 6 hours; reading the upload returns new
 // ones, for the parts that have not arrived. With an `Idempotency-Key`, the same request
 // begins one upload, and repeating it is answered with what is still to be sent.
 //
@@ -36705,7 +37157,7 @@ func (c *ClientWithResponses) CompleteMediaUploadWithResponse(ctx context.Contex
 	return ParseCompleteMediaUploadResponse(rsp)
 }
 
-// DeleteMediaWithResponse Deletes a file, unless a post needs it that is not out yet.
+// DeleteMediaWithResponse Deletes a file, unless an unpublished post uses it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36731,7 +37183,7 @@ func (c *ClientWithResponses) GetMediaWithResponse(ctx context.Context, id opena
 	return ParseGetMediaResponse(rsp)
 }
 
-// EditMediaWithBodyWithResponse Changes a file's name or description. Posts that are not out yet say the new one.
+// EditMediaWithBodyWithResponse Changes a file's name or description. Unpublished posts use the new one.
 //
 // Name and description are content of the posts that use the file: drafts and scheduled posts
 // that do get a new version. Where authors need approval, an author's change is answered 409
@@ -36749,7 +37201,7 @@ func (c *ClientWithResponses) EditMediaWithBodyWithResponse(ctx context.Context,
 	return ParseEditMediaResponse(rsp)
 }
 
-// EditMediaWithResponse Changes a file's name or description. Posts that are not out yet say the new one.
+// EditMediaWithResponse Changes a file's name or description. Unpublished posts use the new one.
 //
 // Name and description are content of the posts that use the file: drafts and scheduled posts
 // that do get a new version. Where authors need approval, an author's change is answered 409
@@ -36896,7 +37348,7 @@ func (c *ClientWithResponses) ListNetworksWithResponse(ctx context.Context, reqE
 
 // CompleteConnectionWithResponse The OAuth callback of networks.
 //
-// A browser (`Accept` names text/html) is led to the dashboard's page of accounts, which says how
+// A browser (`Accept` names text/html) is redirected to the dashboard's page of accounts, which shows how
 // it went or lets people choose among several accounts. One that is not logged in gets a page when
 // it succeeds. Other clients get a page, or a problem document when it is refused.
 //
@@ -37085,9 +37537,9 @@ func (c *ClientWithResponses) GetPostWithResponse(ctx context.Context, id PostID
 
 // EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Answered with 409 and code `too_late` once the post is being published. A failed post
+// Returns 409 with the code `too_late` once the post is being published. A failed post
 // that is changed is sent again: at its new time, or at once when its time has passed.
-// What is published already stays as it is.
+// Published targets do not change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37102,9 +37554,9 @@ func (c *ClientWithResponses) EditPostWithBodyWithResponse(ctx context.Context, 
 
 // EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Answered with 409 and code `too_late` once the post is being published. A failed post
+// Returns 409 with the code `too_late` once the post is being published. A failed post
 // that is changed is sent again: at its new time, or at once when its time has passed.
-// What is published already stays as it is.
+// Published targets do not change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37178,7 +37630,7 @@ func (c *ClientWithResponses) PostEventsWithResponse(ctx context.Context, id Pos
 	return ParsePostEventsResponse(rsp)
 }
 
-// PublishNowWithResponse Publishes a scheduled post or a draft at once.
+// PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37217,7 +37669,7 @@ func (c *ClientWithResponses) RejectPostWithResponse(ctx context.Context, id Pos
 	return ParseRejectPostResponse(rsp)
 }
 
-// RetryPostWithBodyWithResponse Sends what failed of a post out again, at once.
+// RetryPostWithBodyWithResponse Retries the failed targets of a post immediately.
 //
 // An account that is `uncertain` is not among it; decide about that one first.
 //
@@ -37232,7 +37684,7 @@ func (c *ClientWithResponses) RetryPostWithBodyWithResponse(ctx context.Context,
 	return ParseRetryPostResponse(rsp)
 }
 
-// RetryPostWithResponse Sends what failed of a post out again, at once.
+// RetryPostWithResponse Retries the failed targets of a post immediately.
 //
 // An account that is `uncertain` is not among it; decide about that one first.
 //
@@ -37342,7 +37794,7 @@ func (c *ClientWithResponses) ResendTargetWithResponse(ctx context.Context, id P
 
 // PostTimelineWithResponse Returns a post's timeline in sentences, oldest first.
 //
-// An edit is listed with the fields whose values it changed. Edits of drafts are left out, unless the
+// An edit is listed with the fields whose values it changed. Edits of drafts are omitted, unless the
 // draft waits for approval: drafts are saved while somebody types.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -37583,7 +38035,7 @@ func (c *ClientWithResponses) CreateSeedWithResponse(ctx context.Context, params
 
 // ImportSeedsWithBodyWithResponse Imports seeds from a list of addresses or an OPML file.
 //
-// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 // seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -37599,7 +38051,7 @@ func (c *ClientWithResponses) ImportSeedsWithBodyWithResponse(ctx context.Contex
 
 // ImportSeedsWithResponse Imports seeds from a list of addresses or an OPML file.
 //
-// A list has one address per line; `#` starts a comment. From OPML, the feeds are imported. Existing
+// A list has one URL per line; `#` starts a comment. From OPML, the feeds are imported. Existing
 // seeds are not changed. Invalid lines are returned with the reason and do not affect the others.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -37770,7 +38222,7 @@ func (c *ClientWithResponses) EditSeriesWithResponse(ctx context.Context, id Ser
 	return ParseEditSeriesResponse(rsp)
 }
 
-// ListOccurrencesWithResponse Lists what is ahead of a series, posts and what will be posts.
+// ListOccurrencesWithResponse Lists the upcoming occurrences of a series, with their posts if they exist.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38125,6 +38577,48 @@ func (c *ClientWithResponses) EngagementWithResponse(ctx context.Context, id Cou
 	return ParseEngagementResponse(rsp)
 }
 
+// ListStatsImportsWithResponse Lists the imported statistics of a site, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sites/{id}/imports (the `ListStatsImports` operationId).
+func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, id SiteID, reqEditors ...RequestEditorFn) (*ListStatsImportsResponse, error) {
+	rsp, err := c.ListStatsImports(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListStatsImportsResponse(rsp)
+}
+
+// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
+//
+// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
+// days before the first one that Dateline counted are imported.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sites/{id}/imports (the `ImportStats` operationId).
+func (c *ClientWithResponses) ImportStatsWithBodyWithResponse(ctx context.Context, id SiteID, params *ImportStatsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportStatsResponse, error) {
+	rsp, err := c.ImportStatsWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportStatsResponse(rsp)
+}
+
+// DeleteStatsImportWithResponse Deletes an import with all its numbers.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/sites/{id}/imports/{import} (the `DeleteStatsImport` operationId).
+func (c *ClientWithResponses) DeleteStatsImportWithResponse(ctx context.Context, id SiteID, pImport openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteStatsImportResponse, error) {
+	rsp, err := c.DeleteStatsImport(ctx, id, pImport, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteStatsImportResponse(rsp)
+}
+
 // LiveViewsWithResponse Streams the counts of pages as server-sent events.
 //
 // Each event is named `stats` and contains a PageStatsList of the requested pages, or of the
@@ -38390,7 +38884,7 @@ func (c *ClientWithResponses) ResendEmailWithResponse(ctx context.Context, id Si
 
 // PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
 //
-// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api-v1 and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38930,7 +39424,7 @@ func (c *ClientWithResponses) CreateWorkspaceWithResponse(ctx context.Context, p
 
 // PlausibleQueryWithBodyWithResponse Plausible's Stats API v2: answers a query.
 //
-// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38945,7 +39439,7 @@ func (c *ClientWithResponses) PlausibleQueryWithBodyWithResponse(ctx context.Con
 
 // PlausibleQueryWithResponse Plausible's Stats API v2: answers a query.
 //
-// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. What counts cannot answer is refused with 400 and the reason.
+// See https://plausible.io/docs/stats-api and docs/reference/plausible.md. Queries that the stored counts cannot answer return 400 with the reason.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45934,6 +46428,142 @@ func ParseEngagementResponse(rsp *http.Response) (*EngagementResponse, error) {
 	switch {
 	case true:
 		var headers EngagementResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListStatsImportsResponse parses an HTTP response from a ListStatsImportsWithResponse call
+func ParseListStatsImportsResponse(rsp *http.Response) (*ListStatsImportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListStatsImportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Imports []StatsImport `json:"imports"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListStatsImportsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseImportStatsResponse parses an HTTP response from a ImportStatsWithResponse call
+func ParseImportStatsResponse(rsp *http.Response) (*ImportStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StatsImport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ImportStatsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteStatsImportResponse parses an HTTP response from a DeleteStatsImportWithResponse call
+func ParseDeleteStatsImportResponse(rsp *http.Response) (*DeleteStatsImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteStatsImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteStatsImportResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -1280,6 +1280,24 @@ func (e SnippetKind) Valid() bool {
 	}
 }
 
+// Defines values for StatsImportSource.
+const (
+	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
+	StatsImportSourcePlausible   StatsImportSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the StatsImportSource enum.
+func (e StatsImportSource) Valid() bool {
+	switch e {
+	case StatsImportSourceGoatcounter:
+		return true
+	case StatsImportSourcePlausible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -1781,6 +1799,24 @@ func (e SearchArticlesParamsSort) Valid() bool {
 	}
 }
 
+// Defines values for ImportStatsParamsSource.
+const (
+	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
+	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
+func (e ImportStatsParamsSource) Valid() bool {
+	switch e {
+	case ImportStatsParamsSourceGoatcounter:
+		return true
+	case ImportStatsParamsSourcePlausible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesParamsUnit.
 const (
 	PageSeriesParamsUnitDay  PageSeriesParamsUnit = "day"
@@ -1935,7 +1971,7 @@ type Account struct {
 	// Sandbox It is one of the sandbox.
 	Sandbox bool `json:"sandbox"`
 
-	// Scopes What the network has allowed.
+	// Scopes The scopes that the network granted.
 	Scopes []string `json:"scopes"`
 
 	// Settings Settings of the account, such as the `tier` of X.
@@ -1978,7 +2014,7 @@ type AccountEdit struct {
 	// Label A name of your own for the account; empty: none.
 	Label *string `json:"label,omitempty"`
 
-	// Settings What is not named stays; an empty text takes a setting back.
+	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
 }
 
@@ -2024,7 +2060,7 @@ type AccountHealth struct {
 	// CheckedAt When the network last said that all is well.
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 
-	// Error What it said since then.
+	// Error The message of the failures since then.
 	Error *struct {
 		At time.Time `json:"at"`
 
@@ -2327,10 +2363,10 @@ type BlueskyOptions struct {
 	// NoQuotes Nobody can quote the post.
 	NoQuotes *bool `json:"no_quotes,omitempty"`
 
-	// Quote Address of the post to quote, https://bsky.app/profile/…/post/… or at://…
+	// Quote URL of the post to quote, https://bsky.app/profile/…/post/… or at://…
 	Quote *string `json:"quote,omitempty"`
 
-	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Left out: everyone.
+	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Absent: everyone.
 	WhoCanReply *[]string `json:"who_can_reply,omitempty"`
 }
 
@@ -2377,7 +2413,7 @@ type BulkPost struct {
 	Id       *string `json:"id,omitempty"`
 	Language *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -2493,10 +2529,10 @@ type Concurrents struct {
 
 // Confirmation defines model for Confirmation.
 type Confirmation struct {
-	// RemoteId The network's id of the post, where it is not the last part of the address.
+	// RemoteId The network's id of the post, if it is not the last part of the URL.
 	RemoteId *string `json:"remote_id,omitempty"`
 
-	// Url Address of the published post.
+	// Url URL of the published post.
 	Url string `json:"url"`
 }
 
@@ -2531,12 +2567,12 @@ type DeadLetter struct {
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
 	Since         time.Time  `json:"since"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status   TargetStatus       `json:"status"`
 	TargetId openapi_types.UUID `json:"target_id"`
 }
 
-// DeadLetterChoice All conditions hold together. `all` must be true when nothing else is named.
+// DeadLetterChoice All conditions are combined with "and". `all` must be true if there is no other condition.
 type DeadLetterChoice struct {
 	Account  *openapi_types.UUID   `json:"account,omitempty"`
 	All      *bool                 `json:"all,omitempty"`
@@ -2553,7 +2589,7 @@ type DeadLetterCount struct {
 	Oldest  time.Time `json:"oldest"`
 	Reason  string    `json:"reason"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status TargetStatus `json:"status"`
 }
 
@@ -2581,7 +2617,7 @@ type Disconnection struct {
 	// Advice What to do where it was not.
 	Advice *string `json:"advice,omitempty"`
 
-	// Revoked The network was told.
+	// Revoked Access was revoked at the network.
 	Revoked bool `json:"revoked"`
 }
 
@@ -2597,14 +2633,14 @@ type DiscordOptions struct {
 		Url         *string `json:"url,omitempty"`
 	} `json:"embed,omitempty"`
 
-	// Forum In a forum or media channel: the message opens a post with this title. It takes no thread.
+	// Forum In a forum or media channel: the message opens a post with this title. Threads are not allowed.
 	Forum *struct {
 		// Tags Ids of the channel's tags.
 		Tags  *[]string `json:"tags,omitempty"`
 		Title string    `json:"title"`
 	} `json:"forum,omitempty"`
 
-	// Silent Notify nobody.
+	// Silent Send without a notification.
 	Silent *bool `json:"silent,omitempty"`
 
 	// SuppressEmbeds Show no cards of links.
@@ -2874,17 +2910,17 @@ type ExtractionUpdate struct {
 
 // FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
 type FacebookOptions struct {
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
-	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	// Kind Absent: a post. A reel requires one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
 	Kind *FacebookOptionsKind `json:"kind,omitempty"`
 
 	// Link The page whose card is shown, in place of the first link of the text.
 	Link *string `json:"link,omitempty"`
 }
 
-// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+// FacebookOptionsKind Absent: a post. A reel requires one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
 type FacebookOptionsKind string
 
 // FeedURLs defines model for FeedURLs.
@@ -2909,7 +2945,7 @@ type FieldProblem struct {
 	Message string `json:"message"`
 }
 
-// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 type FirstComment struct {
 	// AfterMinutes 0: right after the post.
 	AfterMinutes *int    `json:"after_minutes,omitempty"`
@@ -3047,20 +3083,20 @@ type InstagramOptions struct {
 	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
 	CoverMillis *int `json:"cover_millis,omitempty"`
 
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
-	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+	// Kind Absent: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 	Kind *InstagramOptionsKind `json:"kind,omitempty"`
 
 	// LocationId Id of the place's Facebook Page.
 	LocationId *string `json:"location_id,omitempty"`
 
-	// ShareToFeed Whether a reel is also shown in the feed. Left out: it is.
+	// ShareToFeed Whether a reel is also shown in the feed. Absent: it is.
 	ShareToFeed *bool `json:"share_to_feed,omitempty"`
 }
 
-// InstagramOptionsKind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+// InstagramOptionsKind Absent: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 type InstagramOptionsKind string
 
 // Invitation defines model for Invitation.
@@ -3137,27 +3173,27 @@ type LinkList struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
-	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
 	// NoReshare The post cannot be reshared.
 	NoReshare *bool `json:"no_reshare,omitempty"`
 
-	// Poll Takes a text and no attachments. It cannot be edited. LinkedIn forbids polls on politics and health.
+	// Poll Requires a text; attachments are not allowed. It cannot be edited. LinkedIn forbids polls on politics and health.
 	Poll *struct {
 		Choices      []string                        `json:"choices"`
 		DurationDays LinkedInOptionsPollDurationDays `json:"duration_days"`
 		Question     string                          `json:"question"`
 	} `json:"poll,omitempty"`
 
-	// Visibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+	// Visibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 	Visibility *LinkedInOptionsVisibility `json:"visibility,omitempty"`
 }
 
 // LinkedInOptionsPollDurationDays defines model for LinkedInOptions.Poll.DurationDays.
 type LinkedInOptionsPollDurationDays int
 
-// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 type LinkedInOptionsVisibility string
 
 // MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
@@ -3168,7 +3204,7 @@ type MastodonOptions struct {
 	// Language ISO 639 code of the text, in place of the post's language.
 	Language *string `json:"language,omitempty"`
 
-	// Poll Takes a text and no attachments.
+	// Poll Requires a text; attachments are not allowed.
 	Poll *struct {
 		// Choices At most 4 of 50 characters, unless the instance allows more.
 		Choices         []string `json:"choices"`
@@ -3187,14 +3223,14 @@ type MastodonOptions struct {
 	// Sensitive Blur the attachments.
 	Sensitive *bool `json:"sensitive,omitempty"`
 
-	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Absent: what the account has set.
 	Visibility *MastodonOptionsVisibility `json:"visibility,omitempty"`
 }
 
 // MastodonOptionsQuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
 type MastodonOptionsQuotePolicy string
 
-// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Absent: what the account has set.
 type MastodonOptionsVisibility string
 
 // Me defines model for Me.
@@ -3215,7 +3251,7 @@ type Me struct {
 type Media struct {
 	AltText string `json:"alt_text"`
 
-	// AudioCodec Absent when there is no sound.
+	// AudioCodec Absent if there is no sound.
 	AudioCodec *string `json:"audio_codec,omitempty"`
 
 	// BitRate Bits per second.
@@ -3241,10 +3277,10 @@ type Media struct {
 	// LocationRemoved A location was removed from the file.
 	LocationRemoved bool `json:"location_removed"`
 
-	// MetadataRemoved What the file contained when it was uploaded, and was removed.
+	// MetadataRemoved The metadata that was removed from the uploaded file.
 	MetadataRemoved []MediaMetadata `json:"metadata_removed"`
 
-	// MimeType What the bytes say.
+	// MimeType Detected from the content.
 	MimeType string `json:"mime_type"`
 
 	// Rotation Degrees clockwise that players turn the video by.
@@ -3301,7 +3337,7 @@ type MediaUpload struct {
 	Headers *map[string]string `json:"headers,omitempty"`
 	Id      openapi_types.UUID `json:"id"`
 
-	// MediaId What it has become, once complete.
+	// MediaId The file of the completed upload.
 	MediaId *openapi_types.UUID `json:"media_id,omitempty"`
 
 	// Method Of an upload in one piece.
@@ -3321,7 +3357,7 @@ type MediaUploadPart struct {
 	Headers map[string]string `json:"headers"`
 	Method  string            `json:"method"`
 
-	// Number From 1: part n begins at byte (n - 1) × part_bytes.
+	// Number From 1: part n starts at byte (n - 1) × part_bytes.
 	Number int    `json:"number"`
 	Url    string `json:"url"`
 }
@@ -3406,17 +3442,17 @@ type Network struct {
 	// Instances Accounts are at instances with addresses of their own (`base_url`).
 	Instances bool `json:"instances"`
 
-	// Limits What posts may usually hold; those of an account may differ.
+	// Limits The usual limits of posts; those of an account may differ.
 	Limits *UsualLimits `json:"limits,omitempty"`
 
-	// Missing What the operator must set.
+	// Missing The setting that the operator must provide.
 	Missing *string `json:"missing,omitempty"`
 	Name    string  `json:"name"`
 
 	// Renews Tokens that expire are renewed.
 	Renews bool `json:"renews"`
 
-	// Revokes Disconnecting takes the access back at the network.
+	// Revokes Disconnecting revokes access at the network.
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
@@ -3477,7 +3513,7 @@ type NewMediaUpload struct {
 	Bytes    int64   `json:"bytes"`
 	FileName string  `json:"file_name"`
 
-	// MimeType Refused early when no network takes it. What counts is what the bytes say.
+	// MimeType Refused early if no network accepts it. The type detected from the content is decisive.
 	MimeType *string `json:"mime_type,omitempty"`
 
 	// Sha256 64 hexadecimal digits. With it, a file that was damaged on the way is noticed.
@@ -3486,7 +3522,7 @@ type NewMediaUpload struct {
 
 // NewPost defines model for NewPost.
 type NewPost struct {
-	// Accounts Ids of accounts to publish to. Without it: the accounts of the post that this one answers, else the workspace's default accounts.
+	// Accounts Ids of accounts to publish to. Default: the accounts of the post that this one replies to, else the workspace's default accounts.
 	Accounts *[]string `json:"accounts,omitempty"`
 
 	// Attachments Ids of uploaded files.
@@ -3495,7 +3531,7 @@ type NewPost struct {
 	// Content The text. Each network has its own limit, counted as the network counts. May be empty if there are attachments.
 	Content string `json:"content"`
 
-	// Draft Keep it as a draft: it is not published until it is scheduled, and its content is checked only then.
+	// Draft Save it as a draft: it is not published until it is scheduled, and its content is checked only then.
 	Draft *bool `json:"draft,omitempty"`
 
 	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
@@ -3507,7 +3543,7 @@ type NewPost struct {
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3525,13 +3561,13 @@ type NewPost struct {
 	// Thread What follows the first segment, each answering the one before.
 	Thread *Thread `json:"thread,omitempty"`
 
-	// ThreadParentId The post of ours that this one answers.
+	// ThreadParentId The post of this workspace that this one replies to.
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
 
-	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
+	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
@@ -3713,16 +3749,16 @@ type OccurrenceList struct {
 //
 // An override replaces the stored one as a whole. `null` is not a value of its fields.
 type Override struct {
-	// Attachments Left out: the post's files. `[]`: no files.
+	// Attachments Absent: the post's files. `[]`: no files.
 	Attachments *[]string `json:"attachments,omitempty"`
 
-	// Content Left out: the post's text. Empty: no text, which takes attachments.
+	// Content Absent: the post's text. Empty: no text, which requires attachments.
 	Content *string `json:"content,omitempty"`
 
-	// Options Left out: the post's options. `{}`: none. Only those of the account's network are allowed.
+	// Options Absent: the post's options. `{}`: none. Only those of the account's network are allowed.
 	Options *PostOptions `json:"options,omitempty"`
 
-	// Thread Left out: the post's thread. `[]`: no further segments.
+	// Thread Absent: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
 }
 
@@ -3889,7 +3925,7 @@ type Post struct {
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
 	Occurrence *string `json:"occurrence,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3943,7 +3979,7 @@ type PostEdit struct {
 	// Options Replaces all options. `{}`: none.
 	Options *PostOptions `json:"options,omitempty"`
 
-	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
+	// Overrides By account id; null removes one. Other accounts keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
 	QueueGroupId  *string               `json:"queue_group_id,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
@@ -3957,7 +3993,7 @@ type PostEdit struct {
 	When *When `json:"when,omitempty"`
 }
 
-// PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
+// PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
 // options, which apply to all accounts on that network. An option that the network, the account or the
 // rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 // segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -3968,7 +4004,7 @@ type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -4031,7 +4067,7 @@ type PreviewSpan struct {
 	// Start Offset in characters (Unicode code points) from 0. `end` is exclusive.
 	Start int `json:"start"`
 
-	// Target The address of a link, the name of a mention or tag.
+	// Target The URL of a link, the name of a mention or tag.
 	Target string `json:"target"`
 }
 
@@ -4044,12 +4080,12 @@ type PreviewedPost struct {
 	Attachments *[]string `json:"attachments,omitempty"`
 	Content     *string   `json:"content,omitempty"`
 
-	// Draft It is still a draft: what a draft may lack is no problem.
+	// Draft The post is still a draft: missing parts that a draft may lack are not reported.
 	Draft             *bool   `json:"draft,omitempty"`
 	DropIfLateMinutes *int    `json:"drop_if_late_minutes,omitempty"`
 	Language          *string `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -4082,7 +4118,7 @@ type Problem struct {
 	// Code Stable identifier.
 	Code string `json:"code"`
 
-	// Detail What is wrong and what to do.
+	// Detail The problem and its remedy.
 	Detail *string `json:"detail,omitempty"`
 	Errors *[]struct {
 		Code string `json:"code"`
@@ -4115,7 +4151,7 @@ type PublishedSegment struct {
 	Url     *string    `json:"url,omitempty"`
 }
 
-// QueueSlot A time of the week at which a queue publishes one post. When clocks skip it, it is that much later; when it comes twice, it is the first.
+// QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
 type QueueSlot struct {
 	// Time Like 07:30.
 	Time string `json:"time"`
@@ -4126,7 +4162,7 @@ type QueueSlot struct {
 
 // RateLimit defines model for RateLimit.
 type RateLimit struct {
-	// Bucket The network's name for what is counted, like statuses.
+	// Bucket The network's name of the counted calls, such as statuses.
 	Bucket string `json:"bucket"`
 
 	// ClosedUntil The network has refused a call until then.
@@ -4150,14 +4186,14 @@ type RateLimit struct {
 	// Scope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 	Scope RateLimitScope `json:"scope"`
 
-	// Source `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+	// Source `reported`: from a response of the server, which overrides the documentation. `declared`: the network documents it.
 	Source RateLimitSource `json:"source"`
 }
 
 // RateLimitScope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 type RateLimitScope string
 
-// RateLimitSource `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+// RateLimitSource `reported`: from a response of the server, which overrides the documentation. `declared`: the network documents it.
 type RateLimitSource string
 
 // Readiness defines model for Readiness.
@@ -4204,7 +4240,7 @@ type RecentArticles struct {
 
 // Rejection defines model for Rejection.
 type Rejection struct {
-	// Note What is wrong with it, for its author.
+	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
 
@@ -4640,7 +4676,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes How long after the segment before it is sent. A post that waits for a segment is being published and cannot be changed. 0: at once.
+	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -4648,13 +4684,13 @@ type Segment struct {
 
 // SegmentPreview defines model for SegmentPreview.
 type SegmentPreview struct {
-	// Card Address whose card is shown.
+	// Card URL whose card is shown.
 	Card *string `json:"card,omitempty"`
 
-	// Characters As the network counts. Absent when the account's limits are not known, because its network does not answer.
+	// Characters Counted like the network. Absent if the account's limits are unknown because its network does not respond.
 	Characters *int `json:"characters,omitempty"`
 
-	// CharactersAllowed Absent when they are not known or there is no limit.
+	// CharactersAllowed Absent if unknown or unlimited.
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
@@ -4667,7 +4703,7 @@ type SegmentPreview struct {
 	// Problems The path in `field` is that of scheduling.
 	Problems []FieldProblem `json:"problems"`
 
-	// Spans What of `text` can be clicked, in order.
+	// Spans The clickable parts of `text`, in order.
 	Spans []PreviewSpan `json:"spans"`
 
 	// Text The text as the network shows it, with shortened links.
@@ -4771,7 +4807,7 @@ type Series struct {
 	CreatedAt time.Time          `json:"created_at"`
 	Id        openapi_types.UUID `json:"id"`
 
-	// LastError What keeps occurrences from being published; absent when all is well.
+	// LastError The problem that prevents publishing occurrences; absent if there is none.
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
@@ -4779,7 +4815,7 @@ type Series struct {
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
 
-	// Skipped Occurrences that are left out, latest first, at most 100.
+	// Skipped Skipped occurrences, latest first, at most 100.
 	Skipped []string     `json:"skipped"`
 	Starts  string       `json:"starts"`
 	Status  SeriesStatus `json:"status"`
@@ -4820,7 +4856,7 @@ type SeriesTemplate struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 	Language          *string   `json:"language,omitempty"`
 
-	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
 	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
@@ -5033,6 +5069,21 @@ type SnippetEdit struct {
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
 type SnippetKind string
 
+// StatsImport defines model for StatsImport.
+type StatsImport struct {
+	CreatedAt time.Time          `json:"created_at"`
+	From      openapi_types.Date `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Source    StatsImportSource  `json:"source"`
+
+	// To The last day, included.
+	To    openapi_types.Date `json:"to"`
+	Views int64              `json:"views"`
+}
+
+// StatsImportSource defines model for StatsImport.Source.
+type StatsImportSource string
+
 // Subscription defines model for Subscription.
 type Subscription struct {
 	CreatedAt time.Time            `json:"created_at"`
@@ -5051,7 +5102,7 @@ type SubscriptionLanguage string
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
-	// Message What is wrong and what to do.
+	// Message The problem and its remedy.
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
@@ -5146,17 +5197,17 @@ type Target struct {
 	// Override What differs on this account, with the three states of Override: absent is inherited, empty is none.
 	Override *PostOverride `json:"override,omitempty"`
 
-	// PostedAt When its answer was in.
+	// PostedAt When its response arrived.
 	PostedAt *time.Time `json:"posted_at,omitempty"`
 	RemoteId *string    `json:"remote_id,omitempty"`
 
-	// Segments Of a thread: the segments that are out.
+	// Segments The published segments of a thread.
 	Segments *[]PublishedSegment `json:"segments,omitempty"`
 
 	// SentAt When the final call left.
 	SentAt *time.Time `json:"sent_at,omitempty"`
 
-	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	// Status `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 	Status TargetStatus `json:"status"`
 	Url    *string      `json:"url,omitempty"`
 }
@@ -5195,7 +5246,7 @@ type TargetPreview struct {
 	Segments []SegmentPreview `json:"segments"`
 }
 
-// TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+// TargetStatus `uncertain`: the network gave no reliable response and the post could not be found; a person must decide.
 type TargetStatus string
 
 // TaskQueue defines model for TaskQueue.
@@ -5228,7 +5279,7 @@ type TelegramButton struct {
 
 // TelegramOptions Options of a message on Telegram (https://core.telegram.org/bots/api#sendmessage).
 type TelegramOptions struct {
-	// Buttons Rows of buttons below the message, each of which opens an address. Not with several attachments.
+	// Buttons Rows of buttons below the message, each of which opens a URL. Not with several attachments.
 	Buttons *[][]TelegramButton `json:"buttons,omitempty"`
 
 	// CaptionAbove Show the text above the attachments.
@@ -5238,15 +5289,15 @@ type TelegramOptions struct {
 		Disabled  *bool                           `json:"disabled,omitempty"`
 		Size      *TelegramOptionsLinkPreviewSize `json:"size,omitempty"`
 
-		// Url The page whose card is shown. Left out: that of the first link.
+		// Url The page whose card is shown. Absent: that of the first link.
 		Url *string `json:"url,omitempty"`
 	} `json:"link_preview,omitempty"`
 
-	// Poll The text of the post is the question, of at most 300 characters. Takes no attachments.
+	// Poll The text of the post is the question, of at most 300 characters. Attachments are not allowed.
 	Poll *struct {
 		Choices []string `json:"choices"`
 
-		// DurationMinutes Left out: until somebody closes it.
+		// DurationMinutes Absent: until it is closed manually.
 		DurationMinutes *int `json:"duration_minutes,omitempty"`
 
 		// HideResults Show the counts only when the poll has ended.
@@ -5275,7 +5326,7 @@ type Thread = []Segment
 
 // ThreadsOptions Options of a post on Threads (https://developers.facebook.com/docs/threads/reference/publishing).
 type ThreadsOptions struct {
-	// Poll Takes no attachments.
+	// Poll Attachments are not allowed.
 	Poll *struct {
 		Choices []string `json:"choices"`
 	} `json:"poll,omitempty"`
@@ -5287,7 +5338,7 @@ type ThreadsOptions struct {
 	// SpoilerPhrases Parts of the text that are hidden until they are tapped.
 	SpoilerPhrases *[]string `json:"spoiler_phrases,omitempty"`
 
-	// Topic The topic, without # and without dots. Left out: the first hashtag of the text.
+	// Topic The topic, without # and without dots. Absent: the first hashtag of the text.
 	Topic *string `json:"topic,omitempty"`
 }
 
@@ -5393,7 +5444,7 @@ type User struct {
 	Name  string             `json:"name"`
 }
 
-// UsualLimits What posts may usually hold; those of an account may differ.
+// UsualLimits The usual limits of posts; those of an account may differ.
 type UsualLimits struct {
 	MaxCharacters *int   `json:"max_characters,omitempty"`
 	MaxImageBytes *int64 `json:"max_image_bytes,omitempty"`
@@ -5759,17 +5810,17 @@ type XOptions struct {
 	MadeWithAi      *bool `json:"made_with_ai,omitempty"`
 	PaidPartnership *bool `json:"paid_partnership,omitempty"`
 
-	// Poll Takes a text and no attachments.
+	// Poll Requires a text; attachments are not allowed.
 	Poll *struct {
 		Choices         []string `json:"choices"`
 		DurationMinutes int      `json:"duration_minutes"`
 	} `json:"poll,omitempty"`
 
-	// ReplySettings Who can reply. Left out: everyone.
+	// ReplySettings Who can reply. Absent: everyone.
 	ReplySettings *XOptionsReplySettings `json:"reply_settings,omitempty"`
 }
 
-// XOptionsReplySettings Who can reply. Left out: everyone.
+// XOptionsReplySettings Who can reply. Absent: everyone.
 type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
@@ -6164,19 +6215,19 @@ type ExportPostsParamsFormat string
 
 // CancelPostParams defines parameters for CancelPost.
 type CancelPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // EditPostParams defines parameters for EditPost.
 type EditPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ApprovePostParams defines parameters for ApprovePost.
 type ApprovePostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6189,7 +6240,7 @@ type AddCommentJSONBody struct {
 
 // DiscardPostParams defines parameters for DiscardPost.
 type DiscardPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6200,19 +6251,19 @@ type PostEventsParams struct {
 
 // PublishNowParams defines parameters for PublishNow.
 type PublishNowParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RejectPostParams defines parameters for RejectPost.
 type RejectPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryPostParams defines parameters for RetryPost.
 type RetryPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6226,31 +6277,31 @@ type CreateReviewLinkJSONBody struct {
 
 // ScheduleDraftParams defines parameters for ScheduleDraft.
 type ScheduleDraftParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // SubmitPostParams defines parameters for SubmitPost.
 type SubmitPostParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ConfirmTargetParams defines parameters for ConfirmTarget.
 type ConfirmTargetParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ResendTargetParams defines parameters for ResendTarget.
 type ResendTargetParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PostTimelineParams defines parameters for PostTimeline.
 type PostTimelineParams struct {
-	// Format `text` gives one plain line per entry.
+	// Format `text` returns one plain line per entry.
 	Format *PostTimelineParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -6281,7 +6332,7 @@ type CreateSavedSearchParams struct {
 
 // UpdateSavedSearchParams defines parameters for UpdateSavedSearch.
 type UpdateSavedSearchParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6358,7 +6409,7 @@ type CreateSeedParams struct {
 
 // UpdateSeedParams defines parameters for UpdateSeed.
 type UpdateSeedParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6383,13 +6434,13 @@ type EndSeriesParams struct {
 	// CancelScheduled Also cancels its posts that are not yet being published.
 	CancelScheduled *bool `form:"cancel_scheduled,omitempty" json:"cancel_scheduled,omitempty"`
 
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // EditSeriesParams defines parameters for EditSeries.
 type EditSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6400,13 +6451,13 @@ type ListOccurrencesParams struct {
 
 // PauseSeriesParams defines parameters for PauseSeries.
 type PauseSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ResumeSeriesParams defines parameters for ResumeSeries.
 type ResumeSeriesParams struct {
-	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -6441,6 +6492,14 @@ type EngagementParams struct {
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ImportStatsParams defines parameters for ImportStats.
+type ImportStatsParams struct {
+	Source ImportStatsParamsSource `form:"source" json:"source"`
+}
+
+// ImportStatsParamsSource defines parameters for ImportStats.
+type ImportStatsParamsSource string
+
 // LiveViewsParams defines parameters for LiveViews.
 type LiveViewsParams struct {
 	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
@@ -6448,19 +6507,19 @@ type LiveViewsParams struct {
 
 // PageDimensionsParams defines parameters for PageDimensions.
 type PageDimensionsParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
 // PageFilteredParams defines parameters for PageFiltered.
 type PageFilteredParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
 // PageFunnelParams defines parameters for PageFunnel.
 type PageFunnelParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
@@ -6472,7 +6531,7 @@ type PageSeriesParams struct {
 	// Buckets How many, ending with the current one. At most 48 hours or 35 days.
 	Buckets *int `form:"buckets,omitempty" json:"buckets,omitempty"`
 
-	// Page A page's name: a path, an id of yours, or its address.
+	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
 
@@ -6883,7 +6942,7 @@ type ServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner created at the network. Repeating the request does not create a second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(c *gin.Context)
-	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	StartConnection(c *gin.Context)
 	// ConnectAccountByForm Connects accounts with the values of the network's form, such as a bot token or an app password.
@@ -6940,7 +6999,7 @@ type ServerInterface interface {
 	// DiscardDeadLetters Discards all matching dead letters, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/discard)
 	DiscardDeadLetters(c *gin.Context)
-	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(c *gin.Context)
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
@@ -7042,13 +7101,13 @@ type ServerInterface interface {
 	// ListMedia Lists files, newest first.
 	// (GET /api/v1/media)
 	ListMedia(c *gin.Context, params ListMediaParams)
-	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
+	// UploadMedia Uploads a file to attach. Its type is detected from its content.
 	// (POST /api/v1/media)
 	UploadMedia(c *gin.Context, params UploadMediaParams)
-	// FetchMedia Takes a file from an address on the web.
+	// FetchMedia Fetches a file from a public URL.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(c *gin.Context, params FetchMediaParams)
-	// StartMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Starts an upload directly to the bucket.
 	// (POST /api/v1/media/uploads)
 	StartMediaUpload(c *gin.Context, params StartMediaUploadParams)
 	// GetMediaUpload Returns what is still to be uploaded, with new signed URLs.
@@ -7057,13 +7116,13 @@ type ServerInterface interface {
 	// CompleteMediaUpload Verifies the upload and adds the file to the library. Idempotent.
 	// (POST /api/v1/media/uploads/{id}/complete)
 	CompleteMediaUpload(c *gin.Context, id openapi_types.UUID)
-	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+	// DeleteMedia Deletes a file, unless an unpublished post uses it.
 	// (DELETE /api/v1/media/{id})
 	DeleteMedia(c *gin.Context, id openapi_types.UUID)
 	// GetMedia Returns a file of the library.
 	// (GET /api/v1/media/{id})
 	GetMedia(c *gin.Context, id openapi_types.UUID)
-	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMedia Changes a file's name or description. Unpublished posts use the new one.
 	// (PATCH /api/v1/media/{id})
 	EditMedia(c *gin.Context, id openapi_types.UUID)
 	// GetMediaFitness Reports for each account whether it accepts a file, unchanged or converted.
@@ -7129,13 +7188,13 @@ type ServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(c *gin.Context, id PostID, params PostEventsParams)
-	// PublishNow Publishes a scheduled post or a draft at once.
+	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
 	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(c *gin.Context, id PostID, params RejectPostParams)
-	// RetryPost Sends what failed of a post out again, at once.
+	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
 	// ListReviewLinks Lists the review links of a post, newest first.
@@ -7237,7 +7296,7 @@ type ServerInterface interface {
 	// EditSeries Edits a series and those of its posts that nobody has edited and that are not being published yet.
 	// (PATCH /api/v1/series/{id})
 	EditSeries(c *gin.Context, id SeriesID, params EditSeriesParams)
-	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+	// ListOccurrences Lists the upcoming occurrences of a series, with their posts if they exist.
 	// (GET /api/v1/series/{id}/occurrences)
 	ListOccurrences(c *gin.Context, id SeriesID, params ListOccurrencesParams)
 	// PauseSeries Pauses a series. Its posts that nobody edited are canceled.
@@ -7297,6 +7356,15 @@ type ServerInterface interface {
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(c *gin.Context, id CountedSite, params EngagementParams)
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/imports)
+	ListStatsImports(c *gin.Context, id SiteID)
+	// ImportStats Imports the statistics of another product into the site's reports.
+	// (POST /api/v1/sites/{id}/imports)
+	ImportStats(c *gin.Context, id SiteID, params ImportStatsParams)
+	// DeleteStatsImport Deletes an import with all its numbers.
+	// (DELETE /api/v1/sites/{id}/imports/{import})
+	DeleteStatsImport(c *gin.Context, id SiteID, pImport openapi_types.UUID)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
@@ -12269,6 +12337,101 @@ func (siw *ServerInterfaceWrapper) Engagement(c *gin.Context) {
 	siw.Handler.Engagement(c, id, params)
 }
 
+// ListStatsImports operation middleware
+func (siw *ServerInterfaceWrapper) ListStatsImports(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListStatsImports(c, id)
+}
+
+// ImportStats operation middleware
+func (siw *ServerInterfaceWrapper) ImportStats(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ImportStatsParams
+
+	// ------------- Required query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "source", c.Request.URL.Query(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter source: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ImportStats(c, id, params)
+}
+
+// DeleteStatsImport operation middleware
+func (siw *ServerInterfaceWrapper) DeleteStatsImport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "import" -------------
+	var pImport openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "import", c.Param("import"), &pImport, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter import: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteStatsImport(c, id, pImport)
+}
+
 // LiveViews operation middleware
 func (siw *ServerInterfaceWrapper) LiveViews(c *gin.Context) {
 
@@ -14102,6 +14265,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions", wrapper.CreateSubscription)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription", wrapper.DeleteSubscription)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/subscriptions/:subscription/resend", wrapper.ResendEmail)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/imports", wrapper.ListStatsImports)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/imports", wrapper.ImportStats)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id/imports/:import", wrapper.DeleteStatsImport)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.GetAlertRule)
 	router.PUT(options.BaseURL+"/api/v1/sites/:id/alert-rule", wrapper.SetAlertRule)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/alerts", wrapper.ListSiteAlerts)
@@ -21024,6 +21190,134 @@ func (response EngagementdefaultApplicationProblemPlusJSONResponse) VisitEngagem
 	return err
 }
 
+type ListStatsImportsRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type ListStatsImportsResponseObject interface {
+	VisitListStatsImportsResponse(w http.ResponseWriter) error
+}
+
+type ListStatsImports200JSONResponse struct {
+	Imports []StatsImport `json:"imports"`
+}
+
+func (response ListStatsImports200JSONResponse) VisitListStatsImportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListStatsImportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListStatsImportsdefaultApplicationProblemPlusJSONResponse) VisitListStatsImportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportStatsRequestObject struct {
+	Id     SiteID `json:"id"`
+	Params ImportStatsParams
+	Body   io.Reader
+}
+
+type ImportStatsResponseObject interface {
+	VisitImportStatsResponse(w http.ResponseWriter) error
+}
+
+type ImportStats201JSONResponse StatsImport
+
+func (response ImportStats201JSONResponse) VisitImportStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ImportStatsdefaultApplicationProblemPlusJSONResponse) VisitImportStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteStatsImportRequestObject struct {
+	Id     SiteID             `json:"id"`
+	Import openapi_types.UUID `json:"import"`
+}
+
+type DeleteStatsImportResponseObject interface {
+	VisitDeleteStatsImportResponse(w http.ResponseWriter) error
+}
+
+type DeleteStatsImport204Response struct {
+}
+
+func (response DeleteStatsImport204Response) VisitDeleteStatsImportResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteStatsImportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteStatsImportdefaultApplicationProblemPlusJSONResponse) VisitDeleteStatsImportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveViewsRequestObject struct {
 	Id     CountedSite `json:"id"`
 	Params LiveViewsParams
@@ -23441,7 +23735,7 @@ type StrictServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner created at the network. Repeating the request does not create a second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(ctx context.Context, request ConnectAccountWithTokenRequestObject) (ConnectAccountWithTokenResponseObject, error)
-	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Starts to connect an account with OAuth 2; redirect the user to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	StartConnection(ctx context.Context, request StartConnectionRequestObject) (StartConnectionResponseObject, error)
 	// ConnectAccountByForm Connects accounts with the values of the network's form, such as a bot token or an app password.
@@ -23498,7 +23792,7 @@ type StrictServerInterface interface {
 	// DiscardDeadLetters Discards all matching dead letters, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/discard)
 	DiscardDeadLetters(ctx context.Context, request DiscardDeadLettersRequestObject) (DiscardDeadLettersResponseObject, error)
-	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+	// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
@@ -23600,13 +23894,13 @@ type StrictServerInterface interface {
 	// ListMedia Lists files, newest first.
 	// (GET /api/v1/media)
 	ListMedia(ctx context.Context, request ListMediaRequestObject) (ListMediaResponseObject, error)
-	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
+	// UploadMedia Uploads a file to attach. Its type is detected from its content.
 	// (POST /api/v1/media)
 	UploadMedia(ctx context.Context, request UploadMediaRequestObject) (UploadMediaResponseObject, error)
-	// FetchMedia Takes a file from an address on the web.
+	// FetchMedia Fetches a file from a public URL.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(ctx context.Context, request FetchMediaRequestObject) (FetchMediaResponseObject, error)
-	// StartMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Starts an upload directly to the bucket.
 	// (POST /api/v1/media/uploads)
 	StartMediaUpload(ctx context.Context, request StartMediaUploadRequestObject) (StartMediaUploadResponseObject, error)
 	// GetMediaUpload Returns what is still to be uploaded, with new signed URLs.
@@ -23615,13 +23909,13 @@ type StrictServerInterface interface {
 	// CompleteMediaUpload Verifies the upload and adds the file to the library. Idempotent.
 	// (POST /api/v1/media/uploads/{id}/complete)
 	CompleteMediaUpload(ctx context.Context, request CompleteMediaUploadRequestObject) (CompleteMediaUploadResponseObject, error)
-	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+	// DeleteMedia Deletes a file, unless an unpublished post uses it.
 	// (DELETE /api/v1/media/{id})
 	DeleteMedia(ctx context.Context, request DeleteMediaRequestObject) (DeleteMediaResponseObject, error)
 	// GetMedia Returns a file of the library.
 	// (GET /api/v1/media/{id})
 	GetMedia(ctx context.Context, request GetMediaRequestObject) (GetMediaResponseObject, error)
-	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+	// EditMedia Changes a file's name or description. Unpublished posts use the new one.
 	// (PATCH /api/v1/media/{id})
 	EditMedia(ctx context.Context, request EditMediaRequestObject) (EditMediaResponseObject, error)
 	// GetMediaFitness Reports for each account whether it accepts a file, unchanged or converted.
@@ -23687,13 +23981,13 @@ type StrictServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(ctx context.Context, request PostEventsRequestObject) (PostEventsResponseObject, error)
-	// PublishNow Publishes a scheduled post or a draft at once.
+	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
 	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(ctx context.Context, request RejectPostRequestObject) (RejectPostResponseObject, error)
-	// RetryPost Sends what failed of a post out again, at once.
+	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
 	// ListReviewLinks Lists the review links of a post, newest first.
@@ -23795,7 +24089,7 @@ type StrictServerInterface interface {
 	// EditSeries Edits a series and those of its posts that nobody has edited and that are not being published yet.
 	// (PATCH /api/v1/series/{id})
 	EditSeries(ctx context.Context, request EditSeriesRequestObject) (EditSeriesResponseObject, error)
-	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+	// ListOccurrences Lists the upcoming occurrences of a series, with their posts if they exist.
 	// (GET /api/v1/series/{id}/occurrences)
 	ListOccurrences(ctx context.Context, request ListOccurrencesRequestObject) (ListOccurrencesResponseObject, error)
 	// PauseSeries Pauses a series. Its posts that nobody edited are canceled.
@@ -23855,6 +24149,15 @@ type StrictServerInterface interface {
 	// Engagement Returns the engaged time and scroll depth of a page's or a site's views.
 	// (GET /api/v1/sites/{id}/engagement)
 	Engagement(ctx context.Context, request EngagementRequestObject) (EngagementResponseObject, error)
+	// ListStatsImports Lists the imported statistics of a site, the oldest first.
+	// (GET /api/v1/sites/{id}/imports)
+	ListStatsImports(ctx context.Context, request ListStatsImportsRequestObject) (ListStatsImportsResponseObject, error)
+	// ImportStats Imports the statistics of another product into the site's reports.
+	// (POST /api/v1/sites/{id}/imports)
+	ImportStats(ctx context.Context, request ImportStatsRequestObject) (ImportStatsResponseObject, error)
+	// DeleteStatsImport Deletes an import with all its numbers.
+	// (DELETE /api/v1/sites/{id}/imports/{import})
+	DeleteStatsImport(ctx context.Context, request DeleteStatsImportRequestObject) (DeleteStatsImportResponseObject, error)
 	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
@@ -28764,6 +29067,88 @@ func (sh *strictHandler) Engagement(ctx *gin.Context, id CountedSite, params Eng
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EngagementResponseObject); ok {
 		if err := validResponse.VisitEngagementResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStatsImports operation middleware
+func (sh *strictHandler) ListStatsImports(ctx *gin.Context, id SiteID) {
+	var request ListStatsImportsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStatsImports(ctx, request.(ListStatsImportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStatsImports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListStatsImportsResponseObject); ok {
+		if err := validResponse.VisitListStatsImportsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportStats operation middleware
+func (sh *strictHandler) ImportStats(ctx *gin.Context, id SiteID, params ImportStatsParams) {
+	var request ImportStatsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	request.Body = ctx.Request.Body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportStats(ctx, request.(ImportStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ImportStatsResponseObject); ok {
+		if err := validResponse.VisitImportStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteStatsImport operation middleware
+func (sh *strictHandler) DeleteStatsImport(ctx *gin.Context, id SiteID, pImport openapi_types.UUID) {
+	var request DeleteStatsImportRequestObject
+
+	request.Id = id
+	request.Import = pImport
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteStatsImport(ctx, request.(DeleteStatsImportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteStatsImport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteStatsImportResponseObject); ok {
+		if err := validResponse.VisitDeleteStatsImportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -15,6 +15,7 @@ import (
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/audience/visitor"
 	"dateline/internal/identity/secret"
@@ -99,7 +100,7 @@ func (p *parts) views() *api.Views {
 	}
 	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
 	return &api.Views{Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
-		Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
+		Subscriptions: p.subscriptions(), Imports: &statsimport.Service{Store: p.store}, UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
 }
 
 // subscriptions manages the recipients of reports and alerts.

@@ -56,11 +56,11 @@ func isPersonal(value string) bool {
 	return dimensions.IsPersonal(value)
 }
 
-// countEvent counts a declared event, or that it was filtered.
-func (in *Handler) countEvent(ctx context.Context, h hit, name string, properties map[string]string, reason botfilter.Reason) error {
+// countEvent counts a declared event, or that it was filtered; counted is false then.
+func (in *Handler) countEvent(ctx context.Context, h hit, name string, properties map[string]string, reason botfilter.Reason) (counted bool, err error) {
 	h.page = in.pageName(h)
-	filtered := func(reason botfilter.Reason) error {
-		return in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+	filtered := func(reason botfilter.Reason) (bool, error) {
+		return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 	}
 	event, declared := h.site.DeclaredEvent(name)
 	switch {
@@ -71,12 +71,12 @@ func (in *Handler) countEvent(ctx context.Context, h hit, name string, propertie
 	}
 	v, err := in.identify(ctx, h)
 	if err != nil {
-		return err
+		return false, err
 	}
 	within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: h.site.ID, Visitor: rateID(v), Kind: 'e'},
 		botfilter.Limit{Max: h.site.RateHits, Window: time.Duration(h.site.RateSeconds) * time.Second})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !within {
 		return filtered(botfilter.Rate)
@@ -93,11 +93,11 @@ func (in *Handler) countEvent(ctx context.Context, h hit, name string, propertie
 		}
 	}
 	if err := in.Counter.CountEvent(ctx, e); err != nil {
-		return err
+		return false, err
 	}
 	in.Notifier.Notify(h.site.ID)
 	if unknown > 0 {
-		return filtered(unknownProperty)
+		_, err = filtered(unknownProperty)
 	}
-	return nil
+	return true, err
 }

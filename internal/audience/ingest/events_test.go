@@ -36,6 +36,16 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 		d.expectProblem(value, send("Sign up", `{"plan":"`+value+`"}`), 422, "invalid_request", "properties.plan")
 	}
 	d.expectProblem("a view with properties", send("click", `{"plan":"pro"}`), 422, "invalid_request", "properties")
+	for _, properties := range []string{`"props":{"plan":"pro","mail":"an@example.com"}`, `"p":"{\"plan\":7}"`} {
+		body := fmt.Sprintf(`{"n":"Sign up","u":"https://news.example/a","d":%q,%s}`, s.WriteKey, properties)
+		if a := d.send("POST", "/api/event", body); a.StatusCode != http.StatusAccepted || a.Header.Get("X-Plausible-Dropped") != "" {
+			t.Errorf("%s: got %s %s, want it counted", body, a.Status, a.body)
+		}
+	}
+	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"Log in","u":"https://news.example/b","d":%q}`, s.WriteKey)); a.StatusCode != http.StatusAccepted || a.Header.Get("X-Plausible-Dropped") != "1" ||
+		fmt.Sprint(d.filtered(s, "/b")) != "map[unknown_event:1]" {
+		t.Errorf("an event that is not declared: got %s, header %q", a.Status, a.Header.Get("X-Plausible-Dropped"))
+	}
 	d.expectProblem("no type", send("", `{}`), 422, "invalid_request", "type")
 
 	counts := map[string]int64{}
@@ -52,7 +62,7 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(counts), "map[Sign up  :3 Sign up plan pro:2]"; got != want {
+	if got, want := fmt.Sprint(counts), "map[Sign up  :5 Sign up plan 7:1 Sign up plan pro:3]"; got != want {
 		t.Errorf("events: got %s, want %s", got, want)
 	}
 }

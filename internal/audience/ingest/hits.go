@@ -91,7 +91,7 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 	reason := in.filterReason(r.Header, m.Webdriver)
 	var err error
 	if isEvent {
-		err = in.countEvent(r.Context(), h, m.Type, m.Properties, reason)
+		_, err = in.countEvent(r.Context(), h, m.Type, m.Properties, reason)
 	} else {
 		_, err = in.countHit(r.Context(), h, reason)
 	}

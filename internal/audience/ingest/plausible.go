@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +21,8 @@ const PlausiblePath = "/api/event"
 func Serves(path string) bool { return path == PlausiblePath || strings.HasPrefix(path, Prefix) }
 
 const (
-	plausiblePageview = "pageview"
+	plausiblePageview   = "pageview"
+	plausibleEngagement = "engagement"
 	// droppedHeader tells Plausible's clients that an event was not counted.
 	droppedHeader = "X-Plausible-Dropped"
 )
@@ -36,7 +39,9 @@ type plausibleEvent struct {
 	ShortDomain   string `json:"d"`
 	Referrer      string `json:"referrer"`
 	ShortReferrer string `json:"r"`
-	HashMode      any    `json:"h"` // 1 or true: the fragment is part of the page
+	HashMode      any    `json:"h"`     // 1 or true: the fragment is part of the page
+	Props         any    `json:"props"` // an object, or one as text
+	ShortProps    any    `json:"p"`
 }
 
 // handlePlausibleEvent serves POST /api/event. As with Plausible, an event that is
@@ -109,7 +114,7 @@ func (in *Handler) plausibleSite(domain string) (*site.Active, bool) {
 // countPlausible counts an event of a site. Times of engagement are not taken
 // over: they are increments, and a lost or repeated one would change the sum.
 func (in *Handler) countPlausible(r *http.Request, s *site.Active, e plausibleEvent) (counted bool, err error) {
-	if e.Name != plausiblePageview {
+	if e.Name == plausibleEngagement {
 		return false, nil
 	}
 	h, problems := in.parseMessage(r, s, message{Type: string(counter.View), URL: e.URL, Referrer: e.Referrer})
@@ -124,5 +129,35 @@ func (in *Handler) countPlausible(r *http.Request, s *site.Active, e plausibleEv
 			h.page = truncateName(h.page + "#" + sanitizePath(u.Fragment))
 		}
 	}
-	return in.countHit(r.Context(), h, in.filterReason(r.Header, false))
+	reason := in.filterReason(r.Header, false)
+	if e.Name == plausiblePageview {
+		return in.countHit(r.Context(), h, reason)
+	}
+	return in.countEvent(r.Context(), h, e.Name, e.properties(), reason)
+}
+
+// properties returns the event's properties without those that Dateline refuses.
+func (e *plausibleEvent) properties() map[string]string {
+	props := e.Props
+	if props == nil {
+		props = e.ShortProps
+	}
+	if text, ok := props.(string); ok {
+		props = nil
+		_ = json.Unmarshal([]byte(text), &props) // like Plausible, without properties if it is invalid
+	}
+	object, _ := props.(map[string]any)
+	out := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch object[name].(type) {
+		case string, float64, bool:
+		default:
+			continue
+		}
+		one := map[string]string{name: fmt.Sprint(object[name])}
+		if len(out) < maxEventProperties && len(checkProperties(one)) == 0 {
+			out[name] = one[name]
+		}
+	}
+	return out
 }

@@ -39,6 +39,8 @@ const (
 	SiteRotated         Action = "site.secret_rotated"
 	ReportShared        Action = "report.shared"
 	ReportUnshared      Action = "report.unshared"
+	StatsImported       Action = "site.stats_imported"
+	StatsImportDeleted  Action = "site.stats_import_deleted"
 	RecipientAdded      Action = "report.recipient_added"
 	RecipientRemoved    Action = "report.recipient_removed"
 	PostCanceled        Action = "post.canceled"

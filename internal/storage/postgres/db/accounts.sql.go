@@ -121,8 +121,8 @@ type ChangeAccountParams struct {
 	WorkspaceID  uuid.UUID
 }
 
-// Posts that failed for want of access come back with updated_at: what people
-// choose does not touch it.
+// updated_at identifies failed posts to retry after a reconnect, so editing an account
+// does not change it.
 func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, changeAccount,
 		arg.IsDefault,
@@ -280,7 +280,7 @@ type DisconnectAccountParams struct {
 	ID    uuid.UUID
 }
 
-// The token is forgotten; whoever renews it right now cannot store another.
+// The token is deleted; a renewal in progress cannot store another one.
 func (q *Queries) DisconnectAccount(ctx context.Context, arg DisconnectAccountParams) (int64, error) {
 	result, err := q.db.Exec(ctx, disconnectAccount, arg.Actor, arg.ID)
 	if err != nil {
@@ -517,8 +517,7 @@ type LeaseRefreshParams struct {
 	TokenVersion int64
 }
 
-// One renewal of a token at a time: a refresh token that rotates is good for
-// one use.
+// One renewal of a token at a time: a rotating refresh token can be used once.
 func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Account, error) {
 	row := q.db.QueryRow(ctx, leaseRefresh,
 		arg.Owner,
@@ -639,7 +638,7 @@ type MoveAccountsParams struct {
 	OldUrl string
 }
 
-// The sandbox plays every network below one address.
+// The sandbox serves every network below one URL.
 func (q *Queries) MoveAccounts(ctx context.Context, arg MoveAccountsParams) error {
 	_, err := q.db.Exec(ctx, moveAccounts, arg.NewUrl, arg.OldUrl)
 	return err
@@ -684,7 +683,7 @@ type RecordAccountSuccessParams struct {
 	TokenVersion int64
 }
 
-// The network has said who the account is.
+// The network has returned the account's properties.
 func (q *Queries) RecordAccountSuccess(ctx context.Context, arg RecordAccountSuccessParams) error {
 	_, err := q.db.Exec(ctx, recordAccountSuccess,
 		arg.Handle,
@@ -740,7 +739,7 @@ type RefuseAccountParams struct {
 	TokenVersion int64
 }
 
-// The network refuses this very token. A newer one is not touched.
+// The network rejects this token. A newer one is not changed.
 func (q *Queries) RefuseAccount(ctx context.Context, arg RefuseAccountParams) (int64, error) {
 	result, err := q.db.Exec(ctx, refuseAccount,
 		arg.Class,
@@ -767,7 +766,7 @@ type RenewRefreshLeaseParams struct {
 	Owner        *uuid.UUID
 }
 
-// Right before the call that uses the refresh token up.
+// Called right before the request that uses up the refresh token.
 func (q *Queries) RenewRefreshLease(ctx context.Context, arg RenewRefreshLeaseParams) (int64, error) {
 	result, err := q.db.Exec(ctx, renewRefreshLease,
 		arg.LeaseSeconds,
@@ -803,8 +802,8 @@ type StoreRefreshedParams struct {
 	TokenVersion     int64
 }
 
-// Whoever got a new pair stores it, unless a newer one is there: also when its
-// lease has run out, because the old pair may be useless by now.
+// A new pair is stored unless a newer one exists: also after the lease has expired,
+// because the old pair may be unusable.
 func (q *Queries) StoreRefreshed(ctx context.Context, arg StoreRefreshedParams) (int64, error) {
 	result, err := q.db.Exec(ctx, storeRefreshed,
 		arg.Token,
@@ -826,7 +825,7 @@ const takeConnectAttempt = `-- name: TakeConnectAttempt :one
 delete from connect_attempts where state = $1 returning state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at, account_id, session_id
 `
 
-// A state is good for one callback.
+// A state is valid for one callback.
 func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (ConnectAttempt, error) {
 	row := q.db.QueryRow(ctx, takeConnectAttempt, state)
 	var i ConnectAttempt
@@ -885,8 +884,8 @@ type UpsertAccountParams struct {
 	ConnectedBy      *uuid.UUID
 }
 
-// No row: the account is stored under another id, and its token was therefore
-// sealed for the wrong one. What people chose for it stays.
+// No row: the account is stored under another id, so its token was sealed for the wrong
+// one. Its editable properties are kept.
 func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, upsertAccount,
 		arg.ID,
@@ -974,9 +973,9 @@ with ending as (
 select changed.id from changed
 `
 
-// Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
-// every renewal postpones does not count. Networks that return the remaining
-// lifetime of a token give a slightly different expiry each time.
+// Warns 14, 7 and 1 days before access expires, each once. An expiry that every renewal
+// postpones does not count. Networks that return the remaining lifetime of a token
+// report a slightly different expiry each time.
 func (q *Queries) WarnOfExpiry(ctx context.Context) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, warnOfExpiry)
 	if err != nil {

@@ -100,7 +100,7 @@ type NoteOverdueParams struct {
 	WorkspaceID uuid.UUID
 }
 
-// Says once why what waits cannot be approved any more.
+// Records once why a pending post can no longer be approved.
 func (q *Queries) NoteOverdue(ctx context.Context, arg NoteOverdueParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, noteOverdue, arg.Note, arg.PostID, arg.WorkspaceID)
 	var i ScheduledPost
@@ -247,7 +247,7 @@ type SubmitPostParams struct {
 	IfVersion     int64
 }
 
-// A draft waits for approval. It has to have a time, or be given one.
+// Submits a draft for approval. It must have a time, or get one.
 func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, submitPost,
 		arg.SubmittedBy,

@@ -1587,7 +1587,7 @@ const restoreArticleURL = `-- name: RestoreArticleURL :exec
 update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = $1
 `
 
-// Makes the page that an article was extracted from its canonical URL again.
+// Restores the canonical URL of an article to that of its page.
 func (q *Queries) RestoreArticleURL(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, restoreArticleURL, id)
 	return err

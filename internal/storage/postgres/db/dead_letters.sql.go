@@ -288,7 +288,8 @@ where t.status = 'failed' and t.error_class = 'auth' and t.updated_at > clock_ti
 limit $1
 `
 
-// Posts that failed for want of access to an account that was connected since.
+// Posts that failed because of an invalid token of an account that was reconnected
+// since.
 func (q *Queries) ReconnectedPosts(ctx context.Context, batch int32) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, reconnectedPosts, batch)
 	if err != nil {
@@ -353,8 +354,8 @@ type RedrivePostParams struct {
 	PostID   uuid.UUID
 }
 
-// The revision stays, so that a repeated send carries the key of the first. Not
-// knowing which revision the workflow has seen makes the reconciler look.
+// The revision stays, so that a repeated send uses the same key. Clearing the revision
+// that the workflow has seen makes the reconciler signal it.
 func (q *Queries) RedrivePost(ctx context.Context, arg RedrivePostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, redrivePost, arg.ByPerson, arg.PostID)
 	var i ScheduledPost
@@ -417,8 +418,8 @@ type RedriveTargetsParams struct {
 	TargetIds []uuid.UUID
 }
 
-// Failed targets go out again. No targets named: all of the post. What an
-// attempt of the round before finds out late concerns the new one no more.
+// Retries failed targets; without targets, all of the post. Late results of the
+// previous attempts no longer apply.
 func (q *Queries) RedriveTargets(ctx context.Context, arg RedriveTargetsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, redriveTargets, arg.PostID, arg.TargetIds)
 	if err != nil {

@@ -56,7 +56,7 @@ type AddViewEngagementParams struct {
 	Days     []pgtype.Date
 }
 
-// engaged and scrolled hold the arrays of all rows, one after the other.
+// engaged and scrolled contain the arrays of all rows, one after the other.
 func (q *Queries) AddViewEngagement(ctx context.Context, arg AddViewEngagementParams) error {
 	_, err := q.db.Exec(ctx, addViewEngagement,
 		arg.Engaged,

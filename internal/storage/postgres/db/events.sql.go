@@ -79,8 +79,8 @@ select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_
                and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop')))::boolean as restored
 `
 
-// True after the database was restored from a dump into a server that has run
-// fewer transactions.
+// True after the database was restored from a dump into a server that has run fewer
+// transactions.
 func (q *Queries) HasLaterEvents(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, hasLaterEvents)
 	var restored bool
@@ -126,7 +126,7 @@ type LastEventTypeParams struct {
 	TargetID *uuid.UUID
 }
 
-// The newest line about one target.
+// The newest event about one target.
 func (q *Queries) LastEventType(ctx context.Context, arg LastEventTypeParams) (string, error) {
 	row := q.db.QueryRow(ctx, lastEventType, arg.PostID, arg.TargetID)
 	var type_ string
@@ -139,8 +139,8 @@ update webhook_cursor c set tx = '0', event_id = least(c.event_id,
     (select min(e.id) - 1 from post_events e where (e.tx, e.id) > (c.tx, c.event_id)))
 `
 
-// Goes back to the first event that may not have been dispatched. What is
-// dispatched again meets its delivery.
+// Moves back to the first event that may not have been dispatched. Events that are
+// dispatched again find their existing delivery.
 func (q *Queries) RestartCursor(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, restartCursor)
 	return err
@@ -150,7 +150,7 @@ const restartEvents = `-- name: RestartEvents :exec
 update post_events set tx = '0' where tx > pg_snapshot_xmax(pg_current_snapshot())
 `
 
-// All that is stored is complete, whatever transaction wrote it elsewhere.
+// All stored events are complete, whatever transaction wrote them on another server.
 func (q *Queries) RestartEvents(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, restartEvents)
 	return err
@@ -195,12 +195,11 @@ type WorkspaceEventsRow struct {
 	Wanted    bool
 }
 
-// In the order (tx, id), in which no event can still come before one that is
-// settled: its transaction is older than all that run. Those that are not
-// settled come last. An event's accounts are its own, its target's, or, when it
-// is of the whole post, those of the post. A cursor of a transaction that this
-// server has not reached was given out before the database was restored from a
-// dump: it counts by id alone, see RestartEvents.
+// In the order (tx, id), in which no event can still precede a settled one: its
+// transaction is older than all that are running. Unsettled events come last. An
+// event's accounts are its own, its target's, or, if it concerns the whole post, those
+// of the post. A cursor with a transaction that this server has not reached was issued
+// before the database was restored from a dump: only its id counts, see RestartEvents.
 func (q *Queries) WorkspaceEvents(ctx context.Context, arg WorkspaceEventsParams) ([]WorkspaceEventsRow, error) {
 	rows, err := q.db.Query(ctx, workspaceEvents,
 		arg.Types,

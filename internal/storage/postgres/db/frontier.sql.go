@@ -1440,7 +1440,7 @@ type ReserveSlotParams struct {
 	MaxWaitSeconds float64
 }
 
-// Reserves the next free time; no row: it is too far away.
+// Reserves the next free time; no row: it is too far in the future.
 func (q *Queries) ReserveSlot(ctx context.Context, arg ReserveSlotParams) (float64, error) {
 	row := q.db.QueryRow(ctx, reserveSlot, arg.Key, arg.Spacing, arg.MaxWaitSeconds)
 	var wait float64

@@ -48,7 +48,7 @@ type InsertGroupParams struct {
 	MaxGroups   int32
 }
 
-// No row: the workspace has as many groups as it may have.
+// No row: the workspace has the maximum number of groups.
 func (q *Queries) InsertGroup(ctx context.Context, arg InsertGroupParams) (AccountGroup, error) {
 	row := q.db.QueryRow(ctx, insertGroup,
 		arg.ID,
@@ -163,8 +163,8 @@ type TakenSlotsParams struct {
 	AccountIds  []uuid.UUID
 }
 
-// Which of the times are taken for some accounts: by a post of the queue, or by
-// any other that goes to one of the accounts at that time.
+// Which of the times are taken for some accounts: by a post of the queue, or by any
+// other post on one of the accounts at that time.
 func (q *Queries) TakenSlots(ctx context.Context, arg TakenSlotsParams) ([]time.Time, error) {
 	rows, err := q.db.Query(ctx, takenSlots,
 		arg.WorkspaceID,

@@ -25,8 +25,8 @@ type UnclearSinceParams struct {
 	OperationID uuid.UUID
 }
 
-// The first send of a segment that was never known to have failed. Those that
-// a person has decided on do not count.
+// The first send of a segment that is not known to have failed. Sends that a person has
+// decided on do not count.
 func (q *Queries) UnclearSince(ctx context.Context, arg UnclearSinceParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, unclearSince, arg.TargetID, arg.Segment, arg.OperationID)
 	var column_1 time.Time

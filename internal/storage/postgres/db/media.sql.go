@@ -29,8 +29,8 @@ where s.status <> 'ended' and not s.by_author
 limit 1
 `
 
-// What is approved, or needed no approval, and uses the file: posts on the
-// schedule, posts that may be sent again, and series of editors.
+// Approved content that uses the file, or content that needed no approval: scheduled
+// posts, posts that may be retried, and series of editors.
 func (q *Queries) ApprovedWithMedia(ctx context.Context, mediaID uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, approvedWithMedia, mediaID)
 	if err != nil {
@@ -61,7 +61,7 @@ type ClaimObjectParams struct {
 	Seconds   float64
 }
 
-// Waits for whoever is deleting the object right now.
+// Waits for a concurrent deletion of the object.
 func (q *Queries) ClaimObject(ctx context.Context, arg ClaimObjectParams) error {
 	_, err := q.db.Exec(ctx, claimObject, arg.ObjectKey, arg.Seconds)
 	return err
@@ -92,7 +92,7 @@ type DeletedMediaParams struct {
 	Batch        int32
 }
 
-// A request that named a file just before it was deleted has made its post by now.
+// A request that used a file just before it was deleted has created its post by now.
 func (q *Queries) DeletedMedia(ctx context.Context, arg DeletedMediaParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, deletedMedia, arg.GraceSeconds, arg.AfterID, arg.Batch)
 	if err != nil {
@@ -131,8 +131,8 @@ type DraftsWithMediaParams struct {
 	MediaID     uuid.UUID
 }
 
-// Drafts that use the file, also those that wait for approval. None is submitted
-// or scheduled before the transaction that asks has ended.
+// Drafts that use the file, including those that are pending approval. They are locked
+// against submitting and scheduling until the transaction ends.
 func (q *Queries) DraftsWithMedia(ctx context.Context, arg DraftsWithMediaParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, draftsWithMedia, arg.WorkspaceID, arg.MediaID)
 	if err != nil {
@@ -659,7 +659,8 @@ const lockUnusedObject = `-- name: LockUnusedObject :one
 select object_key from media_objects where object_key = $1 for update skip locked
 `
 
-// Two statements, because what a lock waited for is seen by the next one only.
+// Two statements, because changes that a lock waited for are visible only to the next
+// one.
 func (q *Queries) LockUnusedObject(ctx context.Context, objectKey string) (string, error) {
 	row := q.db.QueryRow(ctx, lockUnusedObject, objectKey)
 	var object_key string
@@ -671,8 +672,8 @@ const lockUsedMedia = `-- name: LockUsedMedia :many
 select id from media where id = any($1::uuid[]) order by id for key share
 `
 
-// Nobody edits these files before the transaction that asks has ended: whoever
-// reads the post that it makes, reads the descriptions that the post has.
+// Locks the files against edits until the transaction ends, so that the posts it
+// creates have the descriptions that were read.
 func (q *Queries) LockUsedMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, lockUsedMedia, ids)
 	if err != nil {
@@ -702,7 +703,7 @@ type MediaByIDParams struct {
 	Ids         []uuid.UUID
 }
 
-// Also what was deleted and may still have to be published.
+// Includes deleted files that may still have to be published.
 func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium, error) {
 	rows, err := q.db.Query(ctx, mediaByID, arg.WorkspaceID, arg.Ids)
 	if err != nil {
@@ -766,7 +767,7 @@ where s.status <> 'ended' and position(replace(cast($1::uuid as text), '-', '') 
 limit 1
 `
 
-// What is still to go out, or may be sent again, and uses the file.
+// Posts that are not published yet, or may be retried, and use the file.
 func (q *Queries) MediaNeeded(ctx context.Context, mediaID uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, mediaNeeded, mediaID)
 	if err != nil {
@@ -862,8 +863,8 @@ where post_id = any($1::uuid[])
 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
-// An edited file is an edit of the posts that use it. A post that only its series
-// has touched stays the series'.
+// Editing a file is an edit of the posts that use it. A post that only its series has
+// changed stays unmodified.
 func (q *Queries) ReviseForMedia(ctx context.Context, postIds []uuid.UUID) ([]ScheduledPost, error) {
 	rows, err := q.db.Query(ctx, reviseForMedia, postIds)
 	if err != nil {
@@ -945,8 +946,8 @@ type ScheduledWithMediaParams struct {
 	MediaID     uuid.UUID
 }
 
-// Likewise of posts on the schedule. What somebody else has locked is left out:
-// it is being edited, or goes out at this moment.
+// Scheduled posts that use the file. Posts locked by another transaction are skipped:
+// they are being edited or published.
 func (q *Queries) ScheduledWithMedia(ctx context.Context, arg ScheduledWithMediaParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, scheduledWithMedia, arg.WorkspaceID, arg.MediaID)
 	if err != nil {
@@ -1026,8 +1027,7 @@ type UnusedMediaParams struct {
 	Batch            int32
 }
 
-// Files of a certain age that no post has used, whatever became of it, and no
-// series uses.
+// Files of a certain age that no post, whatever its status, and no series uses.
 func (q *Queries) UnusedMedia(ctx context.Context, arg UnusedMediaParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, unusedMedia, arg.OlderThanSeconds, arg.AfterID, arg.Batch)
 	if err != nil {

@@ -25,7 +25,7 @@ type DeleteMemberParams struct {
 	UserID      uuid.UUID
 }
 
-// As SetRole.
+// Like SetRole.
 func (q *Queries) DeleteMember(ctx context.Context, arg DeleteMemberParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteMember, arg.WorkspaceID, arg.UserID)
 	if err != nil {
@@ -83,8 +83,8 @@ type GetMemberRow struct {
 	Name      string
 }
 
-// Who is only invited is shown by the address that the inviter knows: the name
-// may come from another workspace.
+// Invited users are shown by the address that the inviter knows: the name may come from
+// another workspace.
 func (q *Queries) GetMember(ctx context.Context, arg GetMemberParams) (GetMemberRow, error) {
 	row := q.db.QueryRow(ctx, getMember, arg.WorkspaceID, arg.UserID)
 	var i GetMemberRow
@@ -216,7 +216,7 @@ type LockMemberParams struct {
 	UserID      uuid.UUID
 }
 
-// The member cannot be removed before the transaction that asks has ended.
+// Locks the member against removal until the transaction ends.
 func (q *Queries) LockMember(ctx context.Context, arg LockMemberParams) (MemberRole, error) {
 	row := q.db.QueryRow(ctx, lockMember, arg.WorkspaceID, arg.UserID)
 	var role MemberRole
@@ -238,8 +238,7 @@ type SetRoleParams struct {
 	UserID      uuid.UUID
 }
 
-// Not when it would leave no owner who has ever logged in. Callers hold
-// LockWorkspace.
+// Refused if no owner who has ever logged in would be left. Callers hold LockWorkspace.
 func (q *Queries) SetRole(ctx context.Context, arg SetRoleParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setRole, arg.Role, arg.WorkspaceID, arg.UserID)
 	if err != nil {

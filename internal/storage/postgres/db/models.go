@@ -2022,6 +2022,7 @@ type SiteDay struct {
 	Sketch        []byte
 	SketchDue     bool
 	PagesDue      bool
+	ImportID      *uuid.UUID
 	ArticlesDue   bool
 	ArticlesAt    time.Time
 }
@@ -2033,6 +2034,7 @@ type SiteDimensionDay struct {
 	Value     string
 	Views     int64
 	Visits    int64
+	ImportID  *uuid.UUID
 }
 
 type SiteEngagement struct {
@@ -2090,6 +2092,7 @@ type SitePageDay struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      *uuid.UUID
 }
 
 type SitePageMonth struct {
@@ -2100,6 +2103,7 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	ImportID      uuid.UUID
 }
 
 type SitePageMonthsDue struct {
@@ -2131,6 +2135,17 @@ type Snippet struct {
 	Text        string
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+type StatsImport struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Source      string
+	FromDay     pgtype.Date
+	ToDay       pgtype.Date
+	Views       int64
+	CreatedAt   time.Time
 }
 
 type Url struct {

@@ -326,9 +326,8 @@ const lockWorkspace = `-- name: LockWorkspace :one
 select id, name, time_zone, created_at, authors_need_approval, keep_media_credit from workspaces where id = $1 for no key update
 `
 
-// Whoever changes a workspace or its members waits here for others who do, so
-// that two owners cannot remove each other. What only refers to the workspace
-// does not wait.
+// Serializes changes of a workspace and its members, so that two owners cannot remove
+// each other. Statements that only refer to the workspace do not wait.
 func (q *Queries) LockWorkspace(ctx context.Context, id uuid.UUID) (Workspace, error) {
 	row := q.db.QueryRow(ctx, lockWorkspace, id)
 	var i Workspace
@@ -462,8 +461,8 @@ type TokenByHashRow struct {
 	UseIsNews   bool
 }
 
-// Asked for by every request: two looks by key. Also tokens that are not good
-// any more are found, so that their holders can be told why.
+// Runs for every request: two lookups by key. Invalid tokens are found, too, so that
+// their holders get the reason.
 func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow, error) {
 	row := q.db.QueryRow(ctx, tokenByHash, hash)
 	var i TokenByHashRow
@@ -487,8 +486,8 @@ update api_tokens set last_used_at = now()
 where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-// last_used_at is for people to look at, so once a minute is enough, however
-// many processes note it.
+// last_used_at is informational, so an update once a minute suffices, however many
+// processes use the token.
 func (q *Queries) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, touchTokens, ids)
 	return err
@@ -539,7 +538,7 @@ type UserOfEmailParams struct {
 	Email string
 }
 
-// The user of that address, made where there is none.
+// The user of an address, created if there is none.
 func (q *Queries) UserOfEmail(ctx context.Context, arg UserOfEmailParams) (User, error) {
 	row := q.db.QueryRow(ctx, userOfEmail, arg.ID, arg.Email)
 	var i User

@@ -17,7 +17,7 @@ const acknowledgeRevision = `-- name: AcknowledgeRevision :one
 update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
 `
 
-// The workflow says which revision it acts on; see PostsMissingWorkflow.
+// The workflow reports the revision that it acts on; see PostsMissingWorkflow.
 func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, acknowledgeRevision, postID)
 	var i ScheduledPost
@@ -188,12 +188,11 @@ type CountPlannedParams struct {
 	Most        int32
 }
 
-// The number of calls that an account's posts in a time window take, one for each
-// segment of a thread, counting a limited number of posts. listed_at is the time of
-// a scheduled post, and has the index. "offset 0" keeps the planner to this order
-// and to the index of post and account, whatever its statistics say about how
-// many rows have a status: with statistics from before a burst, the cost was
-// quadratic in the number of posts.
+// The number of calls for an account's posts in a time window, one for each segment of
+// a thread, counting a limited number of posts. listed_at is the time of a scheduled
+// post, and has the index. "offset 0" makes the planner keep this order and use the
+// index on post and account, whatever its statistics: with statistics from before a
+// burst, the cost was quadratic in the number of posts.
 func (q *Queries) CountPlanned(ctx context.Context, arg CountPlannedParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countPlanned,
 		arg.WorkspaceID,
@@ -249,7 +248,7 @@ where p.post_id = $18 and p.workspace_id = $19
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
-  -- What has been tried already goes out again with the edit, so it cannot wait.
+  -- A post with attempts is retried with the edit, so it cannot be pending.
   and (not $16::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
   and ($20::bigint = 0 or p.version = $20)
@@ -279,9 +278,9 @@ type EditPostParams struct {
 	IfVersion        int64
 }
 
-// The guarded edit. if_version 0 means any version. What has failed may be
-// edited once nothing of the post is under way any more. With needs_approval, a
-// scheduled post goes off the schedule in the same moment and waits.
+// The guarded edit. if_version 0 means any version. A failed post may be edited if
+// nothing of it is in flight. With needs_approval, a scheduled post is unscheduled and
+// becomes pending.
 func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, editPost,
 		arg.Content,
@@ -600,7 +599,7 @@ type InsertTargetsParams struct {
 	Fingerprints [][]byte
 }
 
-// An empty text is no override, and no fingerprint.
+// An empty text is no override and has no fingerprint.
 func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) error {
 	_, err := q.db.Exec(ctx, insertTargets,
 		arg.Ids,
@@ -978,7 +977,7 @@ type MarkLatePostsParams struct {
 	Batch        int32
 }
 
-// Says once of every post that is out of time and not out.
+// Records once for every overdue post that it is late.
 func (q *Queries) MarkLatePosts(ctx context.Context, arg MarkLatePostsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, markLatePosts, arg.AfterSeconds, arg.Batch)
 	if err != nil {
@@ -1056,9 +1055,9 @@ type NearbyPostsRow struct {
 	Published bool
 }
 
-// What else is on an account, near each of the spots given: a post with the same
-// words, the newest of them, and one that is near in time, the first of them. An
-// empty fingerprint is of no words. For "offset 0" see CountPlanned.
+// Other posts on an account, near each of the given spots: the newest one with the same
+// words, and the first one that is close in time. An empty fingerprint has no words.
+// For "offset 0" see CountPlanned.
 func (q *Queries) NearbyPosts(ctx context.Context, arg NearbyPostsParams) ([]NearbyPostsRow, error) {
 	rows, err := q.db.Query(ctx, nearbyPosts,
 		arg.Ns,
@@ -1172,9 +1171,8 @@ type PublishNowParams struct {
 	IfVersion   int64
 }
 
-// Whoever may do this approves what waits.
-// A draft was never late, and for what a person asks for now, lateness counts
-// from now.
+// The permission for this includes approving a pending post. A draft was never late,
+// and after a manual request lateness counts from now.
 func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, publishNow,
 		arg.Approver,
@@ -1246,7 +1244,7 @@ type RemoteIDOnAccountRow struct {
 	RemoteID string
 }
 
-// Where a reply hangs: the last segment of the parent's post on the same account.
+// The target of a reply: the last segment of the parent's post on the same account.
 func (q *Queries) RemoteIDOnAccount(ctx context.Context, arg RemoteIDOnAccountParams) (RemoteIDOnAccountRow, error) {
 	row := q.db.QueryRow(ctx, remoteIDOnAccount, arg.PostID, arg.AccountID)
 	var i RemoteIDOnAccountRow
@@ -1279,7 +1277,7 @@ type ScheduleDraftParams struct {
 	IfVersion     int64
 }
 
-// Whoever may do this approves what waits.
+// The permission for this includes approving a pending post.
 func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, scheduleDraft,
 		arg.Approver,

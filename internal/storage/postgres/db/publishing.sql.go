@@ -53,12 +53,12 @@ with want as (
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
     where t.status in ('scheduled', 'publishing')
       and (t.claimed_until is null or t.claimed_until < clock_timestamp())
-      -- A call whose outcome is unknown is looked for before anything is sent.
+      -- A call with an unknown outcome is resolved before anything is sent.
       and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
-      -- Nor is anything sent that another attempt has brought out since.
+      -- Nor is anything sent that another attempt has published since.
       and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
-      -- Another attempt has made this very call since: not an error, which would
-      -- fail the claims of the whole burst.
+      -- Another attempt has inserted this call since: not an error, which would fail
+      -- the claims of the whole burst.
       and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
@@ -110,11 +110,11 @@ type ClaimTargetsRow struct {
 	ClaimedUntil *time.Time
 }
 
-// The last gate before the network: whoever gets a row may send once, under
-// this fence and until claimed_until. The ledger row is written with it. Posts
-// are locked in the order of their ids, so that no two batches wait for one
-// another. A claim may come shortly before its post's time, which is then when
-// the call is planned for.
+// The last check before the network: the caller that gets a row may send once, with
+// this fencing number and until claimed_until. The ledger row is inserted with it.
+// Posts are locked in the order of their ids, so that batches do not deadlock. A claim
+// may be made shortly before its post's time, which is then the planned time of the
+// call.
 func (q *Queries) ClaimTargets(ctx context.Context, arg ClaimTargetsParams) ([]ClaimTargetsRow, error) {
 	rows, err := q.db.Query(ctx, claimTargets,
 		arg.TargetIds,
@@ -233,8 +233,8 @@ type FinishTargetParams struct {
 	Fence        int64
 }
 
-// Records an outcome, unless somebody else holds the claim by now. Each segment
-// has its own tries.
+// Records an outcome, unless another attempt holds the claim now. Each segment has its
+// own attempts.
 func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (PostTarget, error) {
 	row := q.db.QueryRow(ctx, finishTarget,
 		arg.Status,
@@ -350,7 +350,7 @@ type InsertRemotePostsParams struct {
 	PostedAts  []time.Time
 }
 
-// What a network has said twice stays what it was.
+// An outcome that was reported twice does not change.
 func (q *Queries) InsertRemotePosts(ctx context.Context, arg InsertRemotePostsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, insertRemotePosts,
 		arg.TargetIds,
@@ -400,7 +400,7 @@ const lockPosts = `-- name: LockPosts :many
 select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
 `
 
-// In the order of their ids, see ClaimTargets.
+// In the order of ids, see ClaimTargets.
 func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]ScheduledPost, error) {
 	rows, err := q.db.Query(ctx, lockPosts, postIds)
 	if err != nil {
@@ -479,7 +479,7 @@ where target_id = $1 and state in ('sending', 'ambiguous')
 order by revision desc, epoch desc limit 1
 `
 
-// The newest call whose outcome is not known yet.
+// The newest call with an unknown outcome.
 func (q *Queries) OpenOperation(ctx context.Context, targetID uuid.UUID) (Operation, error) {
 	row := q.db.QueryRow(ctx, openOperation, targetID)
 	var i Operation
@@ -584,7 +584,7 @@ type RemoteIDsClaimedParams struct {
 	Since     time.Time
 }
 
-// Remote posts that belong to other operations of this account already.
+// Remote posts that already belong to other operations of this account.
 func (q *Queries) RemoteIDsClaimed(ctx context.Context, arg RemoteIDsClaimedParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, remoteIDsClaimed, arg.AccountID, arg.Since)
 	if err != nil {
@@ -651,7 +651,7 @@ type RollUpPostsParams struct {
 	PostIds []uuid.UUID
 }
 
-// A post's status follows from its targets'.
+// A post's status is derived from its targets'.
 func (q *Queries) RollUpPosts(ctx context.Context, arg RollUpPostsParams) ([]ScheduledPost, error) {
 	rows, err := q.db.Query(ctx, rollUpPosts, arg.Retries, arg.PostIds)
 	if err != nil {
@@ -729,7 +729,7 @@ type SetOperationStateParams struct {
 	ID       uuid.UUID
 }
 
-// Only a call whose outcome is open gets one.
+// Only an open call gets a state.
 func (q *Queries) SetOperationState(ctx context.Context, arg SetOperationStateParams) error {
 	_, err := q.db.Exec(ctx, setOperationState,
 		arg.State,
@@ -753,7 +753,7 @@ select
     (
         select count(*) from operations o join post_targets t on t.id = o.target_id
         where t.account_id = $1 and o.id <> $4
-          -- An answer that was just lost is about to be looked for.
+          -- A response that was just lost will be searched for.
           and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
     )::int as in_flight
 `
@@ -771,8 +771,8 @@ type SimilarCallsRow struct {
 	InFlight int32
 }
 
-// What a search for a lost post has to know of the account, in one snapshot:
-// read one after the other, a post could change hands between the reads.
+// The data about the account for a search for a lost post, in one snapshot: between
+// separate reads, a post could be assigned to another call.
 func (q *Queries) SimilarCalls(ctx context.Context, arg SimilarCallsParams) (SimilarCallsRow, error) {
 	row := q.db.QueryRow(ctx, similarCalls,
 		arg.AccountID,
@@ -802,10 +802,9 @@ type TakeOverTargetParams struct {
 	OperationID  uuid.UUID
 }
 
-// A later attempt takes the claim from one whose lease ran out, to find out
-// what became of the call; the earlier holder is fenced off. Lock the target
-// first: only then does this statement see whether the holder has settled the
-// call since.
+// A later attempt takes over an expired claim to determine the outcome of the call; the
+// fencing number excludes the previous holder. Lock the target first: only then does
+// this statement see whether the holder has settled the call since.
 func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) (PostTarget, error) {
 	row := q.db.QueryRow(ctx, takeOverTarget,
 		arg.LeaseSeconds,
@@ -849,8 +848,8 @@ type UnclearSendsParams struct {
 	Revision int64
 }
 
-// Sends of a segment that ended without a trustworthy answer. Those that a
-// person has decided on do not count any more.
+// Sends of a segment without a reliable response. Sends that a person has decided on no
+// longer count.
 func (q *Queries) UnclearSends(ctx context.Context, arg UnclearSendsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, unclearSends, arg.TargetID, arg.Segment, arg.Revision)
 	var count int64

@@ -201,7 +201,7 @@ type ReportNamedPagesRow struct {
 	Recirculation int64
 }
 
-// As ReportPages, of given pages.
+// Like ReportPages, for given pages.
 func (q *Queries) ReportNamedPages(ctx context.Context, arg ReportNamedPagesParams) ([]ReportNamedPagesRow, error) {
 	rows, err := q.db.Query(ctx, reportNamedPages,
 		arg.SiteID,
@@ -242,11 +242,16 @@ counted as (
     union all
     select h.day, h.kind, h.count - h.rolled_count from view_hours h
     where h.page_id = (select id from page) and h.day >= $3 and h.day < $4 and h.count <> h.rolled_count
+    union all
+    select i.day, k.kind, case k.kind when 'view' then i.views else i.entries end
+    from site_page_days i cross join unnest(array['view', 'entry']::view_kind[]) as k(kind)
+    where i.site_id = $1 and i.page_id = (select id from page) and i.day >= $3 and i.day < $4 and i.import_id is not null
 )
 select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views, coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
     coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
     coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
-    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day), 0)::bigint as visitors
+    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
+        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors
 from counted c group by c.day order by c.day
 `
 
@@ -267,7 +272,7 @@ type ReportPageDaysRow struct {
 	Visitors      int64
 }
 
-// A page's days, including what is not rolled up yet.
+// A page's days, including hours that are not rolled up yet.
 func (q *Queries) ReportPageDays(ctx context.Context, arg ReportPageDaysParams) ([]ReportPageDaysRow, error) {
 	rows, err := q.db.Query(ctx, reportPageDays,
 		arg.SiteID,

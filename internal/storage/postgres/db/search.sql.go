@@ -480,7 +480,7 @@ type UpdateSavedSearchParams struct {
 	Version     int64
 }
 
-// reset_alerts makes alerts start from now: the search changed, or alerts were enabled.
+// reset_alerts restarts alerts from now: the search changed, or alerts were enabled.
 func (q *Queries) UpdateSavedSearch(ctx context.Context, arg UpdateSavedSearchParams) (SavedSearch, error) {
 	row := q.db.QueryRow(ctx, updateSavedSearch,
 		arg.Name,

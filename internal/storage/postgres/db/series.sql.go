@@ -55,8 +55,8 @@ type EditSeriesParams struct {
 	IfVersion   int64
 }
 
-// The guarded edit. An ended series stays as it is. Occurrences of a new rule
-// count from now on.
+// The guarded edit. An ended series does not change. Occurrences of a new rule count
+// from now on.
 func (q *Queries) EditSeries(ctx context.Context, arg EditSeriesParams) (Series, error) {
 	row := q.db.QueryRow(ctx, editSeries,
 		arg.Rule,
@@ -184,7 +184,7 @@ type InsertOccurrenceParams struct {
 	Approval               ApprovalState
 }
 
-// No row: the occurrence is a post already.
+// No row: the occurrence is already a post.
 func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrenceParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, insertOccurrence,
 		arg.PostID,
@@ -374,7 +374,7 @@ type LockSeriesVersionParams struct {
 	Version int64
 }
 
-// Nobody changes the series while one of its posts is written.
+// Locks the series while one of its posts is written.
 func (q *Queries) LockSeriesVersion(ctx context.Context, arg LockSeriesVersionParams) (Series, error) {
 	row := q.db.QueryRow(ctx, lockSeriesVersion, arg.ID, arg.Version)
 	var i Series
@@ -640,7 +640,7 @@ type SetSeriesStatusParams struct {
 	IfVersion   int64
 }
 
-// What passes while a series is paused is not missed.
+// Occurrences that pass while a series is paused are not missed.
 func (q *Queries) SetSeriesStatus(ctx context.Context, arg SetSeriesStatusParams) (Series, error) {
 	row := q.db.QueryRow(ctx, setSeriesStatus,
 		arg.Status,
@@ -709,7 +709,7 @@ type TakeOccurrenceParams struct {
 	PostID                 uuid.UUID
 }
 
-// A post that its series changed is still the series'.
+// A post that only its series has changed stays unmodified.
 func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, takeOccurrence, arg.SeriesTemplateRevision, arg.PostID)
 	var i ScheduledPost

@@ -182,8 +182,8 @@ const lockAdmissions = `-- name: LockAdmissions :exec
 select pg_advisory_xact_lock(6029340028)
 `
 
-// One stranger at a time: two logins at once must not make two users of one
-// person. The number only has to differ from those of other locks.
+// Serializes logins of unknown users: two concurrent logins must not create two users
+// for one person. The number only has to differ from those of other locks.
 func (q *Queries) LockAdmissions(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockAdmissions)
 	return err

@@ -406,7 +406,7 @@ func (q *Queries) DeleteSitePageDay(ctx context.Context, arg DeleteSitePageDayPa
 }
 
 const deleteSitePageMonth = `-- name: DeleteSitePageMonth :exec
-delete from site_page_months where site_id = $1 and month = $2
+delete from site_page_months where site_id = $1 and month = $2 and import_id = '00000000-0000-0000-0000-000000000000'
 `
 
 type DeleteSitePageMonthParams struct {
@@ -627,7 +627,7 @@ type InsertSitePageMonthParams struct {
 	NextMonth pgtype.Date
 }
 
-// As InsertSitePageDay.
+// Like InsertSitePageDay.
 func (q *Queries) InsertSitePageMonth(ctx context.Context, arg InsertSitePageMonthParams) error {
 	_, err := q.db.Exec(ctx, insertSitePageMonth,
 		arg.SiteID,
@@ -649,7 +649,7 @@ type InsertViewBatchParams struct {
 	SkippedRecords []uuid.UUID
 }
 
-// The ledger. No row: the batch was applied before.
+// The ledger. No row: the batch was already applied.
 func (q *Queries) InsertViewBatch(ctx context.Context, arg InsertViewBatchParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertViewBatch,
 		arg.ID,
@@ -979,7 +979,7 @@ order by 1, 2
 on conflict (page_id, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel
 `
 
-// As RollUpViewHour, from days to months.
+// Like RollUpViewHour, from days to months.
 func (q *Queries) RollUpViewDay(ctx context.Context, day pgtype.Date) error {
 	_, err := q.db.Exec(ctx, rollUpViewDay, day)
 	return err
@@ -1029,8 +1029,8 @@ type SaveSiteSketchParams struct {
 	Sketch   []byte
 }
 
-// Also notes the day's visitors up to its latest hour, so that an unfinished day
-// can be compared with the same hours of another.
+// Also stores the day's visitors up to its latest hour, so that an unfinished day can
+// be compared with the same hours of another.
 func (q *Queries) SaveSiteSketch(ctx context.Context, arg SaveSiteSketchParams) error {
 	_, err := q.db.Exec(ctx, saveSiteSketch,
 		arg.Visitors,

@@ -77,7 +77,7 @@ type DuePostsRow struct {
 	ScheduledTime *time.Time
 }
 
-// Posts that activities may hold by now, in order of their time. One that is
+// Posts that activities may be processing now, in order of their time. A post that is
 // being published was changed at most as long ago as an activity may run.
 func (q *Queries) DuePosts(ctx context.Context, arg DuePostsParams) ([]DuePostsRow, error) {
 	rows, err := q.db.Query(ctx, duePosts,
@@ -117,8 +117,8 @@ type LeaseDeadWorkersParams struct {
 	DeadAfterSeconds float64
 }
 
-// Workers without a heartbeat for so long, for one that takes over from them. While
-// the database was down nobody could send heartbeats, so it has to be up for as long.
+// Workers without a heartbeat for this long. While the database was down no worker
+// could send heartbeats, so it has to be up for as long, too.
 func (q *Queries) LeaseDeadWorkers(ctx context.Context, arg LeaseDeadWorkersParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, leaseDeadWorkers, arg.LeaseSeconds, arg.DeadAfterSeconds)
 	if err != nil {
@@ -188,7 +188,7 @@ insert into workers (identity) values ($1)
 on conflict (identity) do update set seen_at = clock_timestamp(), leased_until = null
 `
 
-// Also revives a worker that was considered dead.
+// Also reactivates a worker that was considered dead.
 func (q *Queries) RecordWorkerHeartbeat(ctx context.Context, identity string) error {
 	_, err := q.db.Exec(ctx, recordWorkerHeartbeat, identity)
 	return err

@@ -168,6 +168,7 @@ create table site_days (
     sketch        bytea,                                           -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
     sketch_due    boolean not null default true,                   -- visitors were added since it was stored
     pages_due     boolean not null default true,                   -- site_page_days must be computed again
+    import_id     uuid,                                            -- of an imported row
     articles_due  boolean not null default true,                   -- site_article_days must be computed again
     articles_at   timestamptz not null default '-infinity',        -- when that was last done
     primary key (site_id, day)
@@ -185,6 +186,7 @@ create table site_dimension_days (
     value     text not null,
     views     bigint not null,                                     -- of country and device only
     visits    bigint not null,
+    import_id     uuid,                                            -- of an imported row
     primary key (site_id, dimension, day, value)
 ) with (fillfactor = 80);
 
@@ -198,6 +200,7 @@ create table site_page_days (
     visitors      bigint not null,
     entries       bigint not null,
     recirculation bigint not null,
+    import_id     uuid,                                            -- of an imported row
     primary key (site_id, day, page_id)
 );
 create table site_page_months (
@@ -208,7 +211,8 @@ create table site_page_months (
     visitors      bigint not null,                                 -- sum of the days
     entries       bigint not null,
     recirculation bigint not null,
-    primary key (site_id, month, page_id)
+    import_id     uuid not null default '00000000-0000-0000-0000-000000000000', -- of an imported row
+    primary key (site_id, month, page_id, import_id)
 );
 create table site_page_months_due (
     site_id uuid not null,
@@ -361,6 +365,21 @@ create table links (
 create index links_page on links (workspace_id, created_at desc, code);
 create index links_post on links (post_id) where post_id is not null;
 
+-- Statistics that were imported from other products. Their rows have the import's id
+-- and are of days before the first one that Dateline counted.
+create table stats_imports (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    site_id      uuid not null references sites on delete cascade,
+    source       text not null check (source in ('plausible', 'goatcounter')),
+    from_day     date not null,
+    to_day       date not null,
+    views        bigint not null,
+    created_at   timestamptz not null default clock_timestamp()
+);
+create index stats_imports_site on stats_imports (site_id, created_at);
+create index stats_imports_workspace on stats_imports (workspace_id);
+
 -- Links that show a site's report to people without a login.
 create table shared_links (
     id            uuid primary key,
@@ -441,7 +460,7 @@ create index site_alerts_workspace on site_alerts (workspace_id);
 -- +goose Down
 drop aggregate sum_counts(bigint[]);
 drop function add_counts;
-drop table site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table stats_imports, site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

@@ -1,6 +1,6 @@
 -- name: UpsertAccount :one
--- No row: the account is stored under another id, and its token was therefore
--- sealed for the wrong one. What people chose for it stays.
+-- No row: the account is stored under another id, so its token was sealed for the wrong
+-- one. Its editable properties are kept.
 insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, kind, is_default, token, scopes,
     renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
 values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @kind,
@@ -48,14 +48,14 @@ insert into connect_attempts (state, workspace_id, user_id, network, base_url, r
 values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'), sqlc.narg('session_id'), @expires_at);
 
 -- name: TakeConnectAttempt :one
--- A state is good for one callback.
+-- A state is valid for one callback.
 delete from connect_attempts where state = @state returning *;
 
 -- name: DeleteStaleConnectAttempts :exec
 delete from connect_attempts where expires_at < now();
 
 -- name: MoveAccounts :exec
--- The sandbox plays every network below one address.
+-- The sandbox serves every network below one URL.
 update accounts set base_url = @new_url::text || substr(base_url, length(@old_url::text) + 1), updated_at = now()
 where base_url = @old_url::text or starts_with(base_url, @old_url::text || '/');
 
@@ -73,8 +73,8 @@ delete from account_choices where id = @id;
 delete from account_choices where expires_at < now();
 
 -- name: ChangeAccount :one
--- Posts that failed for want of access come back with updated_at: what people
--- choose does not touch it.
+-- updated_at identifies failed posts to retry after a reconnect, so editing an account
+-- does not change it.
 update accounts set is_default = coalesce(sqlc.narg('is_default'), is_default),
     label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color),
     settings = (settings || @set_settings::jsonb) - @drop_settings::text[]
@@ -82,7 +82,7 @@ where id = @id and workspace_id = @workspace_id
 returning *;
 
 -- name: DisconnectAccount :execrows
--- The token is forgotten; whoever renews it right now cannot store another.
+-- The token is deleted; a renewal in progress cannot store another one.
 with changed as (
     update accounts a set status = 'disconnected', token = ''::bytea, token_version = a.token_version + 1,
         renewable = false, expires_at = null, refresh_expires_at = null, refresh_due_at = null,
@@ -94,7 +94,7 @@ insert into post_events (workspace_id, account_id, type, actor, data)
 select changed.workspace_id, changed.id, 'disconnected', @actor, '{}' from changed;
 
 -- name: RecordAccountSuccess :exec
--- The network has said who the account is.
+-- The network has returned the account's properties.
 update accounts set handle = @handle, name = @name, checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
@@ -106,7 +106,7 @@ update accounts set error_class = @class, error_code = @code, error_message = @m
 where id = @id and token_version = @token_version and status <> 'disconnected';
 
 -- name: RefuseAccount :execrows
--- The network refuses this very token. A newer one is not touched.
+-- The network rejects this token. A newer one is not changed.
 with changed as (
     update accounts a set status = 'needs_reconnect', error_class = @class, error_code = @code, error_message = @message,
         error_at = clock_timestamp(), lease_owner = null, lease_until = null, updated_at = clock_timestamp()
@@ -117,21 +117,20 @@ insert into post_events (workspace_id, account_id, type, actor, data)
 select changed.workspace_id, changed.id, 'needs_reconnect', 'dateline', '{}' from changed;
 
 -- name: LeaseRefresh :one
--- One renewal of a token at a time: a refresh token that rotates is good for
--- one use.
+-- One renewal of a token at a time: a rotating refresh token can be used once.
 update accounts set lease_owner = @owner, lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where id = @id and token_version = @token_version and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
 returning *;
 
 -- name: RenewRefreshLease :execrows
--- Right before the call that uses the refresh token up.
+-- Called right before the request that uses up the refresh token.
 update accounts set lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where id = @id and token_version = @token_version and lease_owner = @owner;
 
 -- name: StoreRefreshed :execrows
--- Whoever got a new pair stores it, unless a newer one is there: also when its
--- lease has run out, because the old pair may be useless by now.
+-- A new pair is stored unless a newer one exists: also after the lease has expired,
+-- because the old pair may be unusable.
 update accounts set token = @token, token_version = token_version + 1, renewable = @renewable, scopes = @scopes,
     expires_at = sqlc.narg('expires_at'),
     refresh_rolls = refresh_rolls or coalesce(sqlc.narg('refresh_expires_at') > refresh_expires_at + interval '1 hour', false),
@@ -153,9 +152,9 @@ where status = 'connected' and refresh_due_at <= clock_timestamp()
 order by refresh_due_at limit @batch;
 
 -- name: WarnOfExpiry :many
--- Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
--- every renewal postpones does not count. Networks that return the remaining
--- lifetime of a token give a slightly different expiry each time.
+-- Warns 14, 7 and 1 days before access expires, each once. An expiry that every renewal
+-- postpones does not count. Networks that return the remaining lifetime of a token
+-- report a slightly different expiry each time.
 with ending as (
     select a.id, a.workspace_id, e.ends,
         case when e.ends <= clock_timestamp() + interval '1 day' then 1

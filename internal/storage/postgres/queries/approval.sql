@@ -1,5 +1,5 @@
 -- name: SubmitPost :one
--- A draft waits for approval. It has to have a time, or be given one.
+-- Submits a draft for approval. It must have a time, or get one.
 update scheduled_posts set approval = 'pending', submitted_by = sqlc.narg('submitted_by')::uuid, submitted_at = clock_timestamp(),
     approval_by = null, approval_at = null, approval_note = '',
     queue_group_id = case when @set_queue_group::bool then sqlc.narg('queue_group_id')::uuid else queue_group_id end,
@@ -31,7 +31,7 @@ where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' a
 returning *;
 
 -- name: NoteOverdue :one
--- Says once why what waits cannot be approved any more.
+-- Records once why a pending post can no longer be approved.
 update scheduled_posts set approval_note = @note, version = version + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' and approval = 'pending'
   and scheduled_time <= clock_timestamp() and approval_note <> @note

@@ -50,7 +50,7 @@ returning id;
 select exists (select 1 from crawled_pages c where c.domain_id = @domain_id and c.url_id = @url_id and c.id < @id);
 
 -- name: RestoreArticleURL :exec
--- Makes the page that an article was extracted from its canonical URL again.
+-- Restores the canonical URL of an article to that of its page.
 update articles set url_id = page_id, canonical_url = url, updated_at = clock_timestamp() where id = @id;
 
 -- name: TouchArticle :exec

@@ -1,14 +1,14 @@
 -- name: RedriveTargets :many
--- Failed targets go out again. No targets named: all of the post. What an
--- attempt of the round before finds out late concerns the new one no more.
+-- Retries failed targets; without targets, all of the post. Late results of the
+-- previous attempts no longer apply.
 update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null, updated_at = clock_timestamp()
 where post_id = @post_id and status = 'failed'
   and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
 returning id;
 
 -- name: RedrivePost :one
--- The revision stays, so that a repeated send carries the key of the first. Not
--- knowing which revision the workflow has seen makes the reconciler look.
+-- The revision stays, so that a repeated send uses the same key. Clearing the revision
+-- that the workflow has seen makes the reconciler signal it.
 update scheduled_posts p set
     status = case when exists (
             select 1 from post_targets t left join remote_posts r on r.target_id = t.id
@@ -46,7 +46,8 @@ where id = @id and status = 'uncertain'
 returning *;
 
 -- name: ReconnectedPosts :many
--- Posts that failed for want of access to an account that was connected since.
+-- Posts that failed because of an invalid token of an account that was reconnected
+-- since.
 select distinct t.post_id from post_targets t join accounts a on a.id = t.account_id
 where t.status = 'failed' and t.error_class = 'auth' and t.updated_at > clock_timestamp() - interval '30 days'
   and a.status = 'connected' and a.updated_at > t.updated_at

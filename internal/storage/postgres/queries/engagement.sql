@@ -1,5 +1,5 @@
 -- name: AddViewEngagement :exec
--- engaged and scrolled hold the arrays of all rows, one after the other.
+-- engaged and scrolled contain the arrays of all rows, one after the other.
 insert into view_engagement (page_id, day, engaged, scrolled)
 select p.id, w.day, (@engaged::bigint[])[24 * w.i - 23 : 24 * w.i], (@scrolled::bigint[])[4 * w.i - 3 : 4 * w.i]
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,

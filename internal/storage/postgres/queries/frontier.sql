@@ -125,7 +125,7 @@ update crawl_slots set next_at = clock_timestamp() + make_interval(secs => @seco
 where key = @key and holder = @holder::uuid;
 
 -- name: ReserveSlot :one
--- Reserves the next free time; no row: it is too far away.
+-- Reserves the next free time; no row: it is too far in the future.
 insert into crawl_slots as s (key, next_at) values (@key, clock_timestamp() + make_interval(secs => @spacing::float8))
 on conflict (key) do update set next_at = greatest(s.next_at, clock_timestamp()) + make_interval(secs => @spacing::float8)
     where s.next_at <= clock_timestamp() + make_interval(secs => @max_wait_seconds::float8)

@@ -2,7 +2,7 @@
 select * from account_groups where workspace_id = @workspace_id order by lower(name), id;
 
 -- name: InsertGroup :one
--- No row: the workspace has as many groups as it may have.
+-- No row: the workspace has the maximum number of groups.
 insert into account_groups (id, workspace_id, name, color, account_ids, time_zone, slots)
 select @id, @workspace_id, @name, @color, @account_ids, @time_zone, @slots
 where (select count(*) from account_groups where workspace_id = @workspace_id) < @max_groups::int
@@ -18,8 +18,8 @@ returning *;
 delete from account_groups where id = @id and workspace_id = @workspace_id;
 
 -- name: TakenSlots :many
--- Which of the times are taken for some accounts: by a post of the queue, or by
--- any other that goes to one of the accounts at that time.
+-- Which of the times are taken for some accounts: by a post of the queue, or by any
+-- other post on one of the accounts at that time.
 select p.listed_at::timestamptz as at from scheduled_posts p
 where p.workspace_id = @workspace_id and p.listed_at = any(@ats::timestamptz[]) and p.post_id <> @except_post
   and (p.status not in ('draft', 'canceled') or p.approval = 'pending')

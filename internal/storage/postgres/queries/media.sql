@@ -9,7 +9,7 @@ returning *;
 select * from media where id = @id and workspace_id = @workspace_id and (deleted_at is null or @deleted_too::bool);
 
 -- name: MediaByID :many
--- Also what was deleted and may still have to be published.
+-- Includes deleted files that may still have to be published.
 select * from media where workspace_id = @workspace_id and id = any(@ids::uuid[]) and released_at is null;
 
 -- name: ListMedia :many
@@ -31,7 +31,7 @@ returning *;
 select * from media where id = @id and workspace_id = @workspace_id and deleted_at is null for update;
 
 -- name: MediaNeeded :many
--- What is still to go out, or may be sent again, and uses the file.
+-- Posts that are not published yet, or may be retried, and use the file.
 select p.post_id from scheduled_posts p
 where (p.status = 'draft'
        or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain')))
@@ -47,13 +47,13 @@ where s.status <> 'ended' and position(replace(cast(@media_id::uuid as text), '-
 limit 1;
 
 -- name: LockUsedMedia :many
--- Nobody edits these files before the transaction that asks has ended: whoever
--- reads the post that it makes, reads the descriptions that the post has.
+-- Locks the files against edits until the transaction ends, so that the posts it
+-- creates have the descriptions that were read.
 select id from media where id = any(@ids::uuid[]) order by id for key share;
 
 -- name: DraftsWithMedia :many
--- Drafts that use the file, also those that wait for approval. None is submitted
--- or scheduled before the transaction that asks has ended.
+-- Drafts that use the file, including those that are pending approval. They are locked
+-- against submitting and scheduling until the transaction ends.
 select p.post_id from scheduled_posts p
 where p.workspace_id = @workspace_id and p.status = 'draft'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
@@ -66,8 +66,8 @@ order by p.post_id
 for no key update;
 
 -- name: ScheduledWithMedia :many
--- Likewise of posts on the schedule. What somebody else has locked is left out:
--- it is being edited, or goes out at this moment.
+-- Scheduled posts that use the file. Posts locked by another transaction are skipped:
+-- they are being edited or published.
 select p.post_id from scheduled_posts p
 where p.workspace_id = @workspace_id and p.status = 'scheduled'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
@@ -80,8 +80,8 @@ order by p.post_id
 for no key update skip locked;
 
 -- name: ApprovedWithMedia :many
--- What is approved, or needed no approval, and uses the file: posts on the
--- schedule, posts that may be sent again, and series of editors.
+-- Approved content that uses the file, or content that needed no approval: scheduled
+-- posts, posts that may be retried, and series of editors.
 select p.post_id from scheduled_posts p
 where p.status <> 'draft'
   and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain'))
@@ -98,8 +98,8 @@ where s.status <> 'ended' and not s.by_author
 limit 1;
 
 -- name: ReviseForMedia :many
--- An edited file is an edit of the posts that use it. A post that only its series
--- has touched stays the series'.
+-- Editing a file is an edit of the posts that use it. A post that only its series has
+-- changed stays unmodified.
 update scheduled_posts set platform_media_ids = '{}',
     series_revision = case when series_revision = revision then revision + 1 else series_revision end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
@@ -110,8 +110,7 @@ returning *;
 update media set deleted_at = now() where id = @id and deleted_at is null;
 
 -- name: UnusedMedia :many
--- Files of a certain age that no post has used, whatever became of it, and no
--- series uses.
+-- Files of a certain age that no post, whatever its status, and no series uses.
 select m.id from media m
 where m.deleted_at is null and m.created_at < now() - make_interval(secs => @older_than_seconds::float8) and m.id > @after_id
   and not exists (select 1 from scheduled_posts p where p.attachment_ids <> '{}' and p.attachment_ids @> array[m.id])
@@ -124,7 +123,7 @@ order by m.id
 limit @batch;
 
 -- name: DeletedMedia :many
--- A request that named a file just before it was deleted has made its post by now.
+-- A request that used a file just before it was deleted has created its post by now.
 select id from media
 where released_at is null and deleted_at < now() - make_interval(secs => @grace_seconds::float8) and id > @after_id
 order by id
@@ -134,7 +133,7 @@ limit @batch;
 update media set released_at = now() where id = @id and deleted_at is not null and released_at is null;
 
 -- name: ClaimObject :exec
--- Waits for whoever is deleting the object right now.
+-- Waits for a concurrent deletion of the object.
 insert into media_objects (object_key, claimed_until) values (@object_key, now() + make_interval(secs => @seconds::float8))
 on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until);
 
@@ -147,7 +146,8 @@ order by o.object_key
 limit @batch;
 
 -- name: LockUnusedObject :one
--- Two statements, because what a lock waited for is seen by the next one only.
+-- Two statements, because changes that a lock waited for are visible only to the next
+-- one.
 select object_key from media_objects where object_key = @object_key for update skip locked;
 
 -- name: IsObjectUnused :one

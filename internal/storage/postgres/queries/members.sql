@@ -4,8 +4,8 @@ values (@workspace_id, @user_id, @role, case when @joined::boolean then now() en
 on conflict (workspace_id, user_id) do nothing;
 
 -- name: GetMember :one
--- Who is only invited is shown by the address that the inviter knows: the name
--- may come from another workspace.
+-- Invited users are shown by the address that the inviter knows: the name may come from
+-- another workspace.
 select m.user_id, m.role, m.created_at, m.joined_at, u.email,
     (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name
 from members m join users u on u.id = m.user_id
@@ -21,12 +21,11 @@ where m.workspace_id = @workspace_id
 order by m.created_at, m.user_id limit @page_size;
 
 -- name: LockMember :one
--- The member cannot be removed before the transaction that asks has ended.
+-- Locks the member against removal until the transaction ends.
 select role from members where workspace_id = @workspace_id and user_id = @user_id for share;
 
 -- name: SetRole :execrows
--- Not when it would leave no owner who has ever logged in. Callers hold
--- LockWorkspace.
+-- Refused if no owner who has ever logged in would be left. Callers hold LockWorkspace.
 update members m set role = @role
 where m.workspace_id = @workspace_id and m.user_id = @user_id
   and (m.role <> 'owner' or @role::member_role = 'owner' or exists (
@@ -34,7 +33,7 @@ where m.workspace_id = @workspace_id and m.user_id = @user_id
             and o.role = 'owner' and o.joined_at is not null));
 
 -- name: DeleteMember :execrows
--- As SetRole.
+-- Like SetRole.
 delete from members m
 where m.workspace_id = @workspace_id and m.user_id = @user_id
   and (m.role <> 'owner' or exists (

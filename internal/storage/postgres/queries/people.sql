@@ -8,9 +8,8 @@ select * from workspaces order by created_at, id limit 1;
 select * from workspaces where id = @id;
 
 -- name: LockWorkspace :one
--- Whoever changes a workspace or its members waits here for others who do, so
--- that two owners cannot remove each other. What only refers to the workspace
--- does not wait.
+-- Serializes changes of a workspace and its members, so that two owners cannot remove
+-- each other. Statements that only refer to the workspace do not wait.
 select * from workspaces where id = @id for no key update;
 
 -- name: UpdateWorkspace :one
@@ -28,7 +27,7 @@ order by w.created_at, w.id;
 insert into users (id, name, email) values (@id, @name, sqlc.narg('email')) returning *;
 
 -- name: UserOfEmail :one
--- The user of that address, made where there is none.
+-- The user of an address, created if there is none.
 insert into users (id, name, email) values (@id, @email, @email)
 on conflict (email) do update set email = excluded.email
 returning *;
@@ -72,8 +71,8 @@ from api_tokens t join users u on u.id = t.user_id
 where t.id = @id and t.workspace_id = @workspace_id;
 
 -- name: TokenByHash :one
--- Asked for by every request: two looks by key. Also tokens that are not good
--- any more are found, so that their holders can be told why.
+-- Runs for every request: two lookups by key. Invalid tokens are found, too, so that
+-- their holders get the reason.
 select t.id, t.workspace_id, t.user_id, t.name, t.scopes, t.expires_at, m.role,
     (t.revoked_at is not null)::boolean as revoked,
     coalesce(t.expires_at <= now(), false)::boolean as expired,
@@ -82,8 +81,8 @@ from api_tokens t left join members m on m.workspace_id = t.workspace_id and m.u
 where t.hash = @hash;
 
 -- name: TouchTokens :exec
--- last_used_at is for people to look at, so once a minute is enough, however
--- many processes note it.
+-- last_used_at is informational, so an update once a minute suffices, however many
+-- processes use the token.
 update api_tokens set last_used_at = now()
 where id = any(@ids::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute');
 

@@ -10,7 +10,7 @@ insert into scheduled_posts (
 ) returning *;
 
 -- name: InsertTargets :exec
--- An empty text is no override, and no fingerprint.
+-- An empty text is no override and has no fingerprint.
 insert into post_targets (id, post_id, account_id, override, fingerprint)
 select unnest(@ids::uuid[]), @post_id, unnest(@account_ids::uuid[]), nullif(unnest(@overrides::text[]), '')::jsonb,
     nullif(unnest(@fingerprints::bytea[]), '');
@@ -82,9 +82,9 @@ order by p.listed_at desc, p.post_id desc
 limit @page_size;
 
 -- name: EditPost :one
--- The guarded edit. if_version 0 means any version. What has failed may be
--- edited once nothing of the post is under way any more. With needs_approval, a
--- scheduled post goes off the schedule in the same moment and waits.
+-- The guarded edit. if_version 0 means any version. A failed post may be edited if
+-- nothing of it is in flight. With needs_approval, a scheduled post is unscheduled and
+-- becomes pending.
 update scheduled_posts p set
     content         = coalesce(sqlc.narg('content'), content),
     scheduled_time  = coalesce(sqlc.narg('scheduled_time'), scheduled_time),
@@ -112,14 +112,14 @@ where p.post_id = @post_id and p.workspace_id = @workspace_id
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
-  -- What has been tried already goes out again with the edit, so it cannot wait.
+  -- A post with attempts is retried with the edit, so it cannot be pending.
   and (not @needs_approval::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
   and (@if_version::bigint = 0 or p.version = @if_version)
 returning *;
 
 -- name: ScheduleDraft :one
--- Whoever may do this approves what waits.
+-- The permission for this includes approving a pending post.
 update scheduled_posts set status = 'scheduled',
     approval    = case when approval = 'none' then approval else 'approved' end,
     approval_by = case when approval = 'none' then approval_by else sqlc.narg('approver')::uuid end,
@@ -167,9 +167,8 @@ update post_targets set status = 'canceled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');
 
 -- name: PublishNow :one
--- Whoever may do this approves what waits.
--- A draft was never late, and for what a person asks for now, lateness counts
--- from now.
+-- The permission for this includes approving a pending post. A draft was never late,
+-- and after a manual request lateness counts from now.
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
     status = 'scheduled', redriven_at = clock_timestamp(), queue_group_id = null,
     approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
@@ -183,7 +182,7 @@ where post_id = @post_id and workspace_id = @workspace_id
 returning *;
 
 -- name: AcknowledgeRevision :one
--- The workflow says which revision it acts on; see PostsMissingWorkflow.
+-- The workflow reports the revision that it acts on; see PostsMissingWorkflow.
 update scheduled_posts set workflow_revision = revision where post_id = @post_id returning *;
 
 -- name: PostsMissingWorkflow :many
@@ -213,7 +212,7 @@ where workflow_revision is not null
                       where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'));
 
 -- name: MarkLatePosts :many
--- Says once of every post that is out of time and not out.
+-- Records once for every overdue post that it is late.
 with late as (
     update scheduled_posts set late_noted_at = clock_timestamp()
     where post_id in (
@@ -236,7 +235,7 @@ update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_buil
 where post_id = @post_id and revision = @revision;
 
 -- name: RemoteIDOnAccount :one
--- Where a reply hangs: the last segment of the parent's post on the same account.
+-- The target of a reply: the last segment of the parent's post on the same account.
 select t.status, coalesce((select r.remote_id from remote_posts r where r.target_id = t.id order by r.segment desc limit 1), '')::text as remote_id
 from post_targets t
 where t.post_id = @post_id and t.account_id = @account_id;
@@ -250,12 +249,11 @@ select count(*) from (
 ) due;
 
 -- name: CountPlanned :one
--- The number of calls that an account's posts in a time window take, one for each
--- segment of a thread, counting a limited number of posts. listed_at is the time of
--- a scheduled post, and has the index. "offset 0" keeps the planner to this order
--- and to the index of post and account, whatever its statistics say about how
--- many rows have a status: with statistics from before a burst, the cost was
--- quadratic in the number of posts.
+-- The number of calls for an account's posts in a time window, one for each segment of
+-- a thread, counting a limited number of posts. listed_at is the time of a scheduled
+-- post, and has the index. "offset 0" makes the planner keep this order and use the
+-- index on post and account, whatever its statistics: with statistics from before a
+-- burst, the cost was quadratic in the number of posts.
 select coalesce(sum(calls), 0)::bigint as calls from (
     select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
     from (
@@ -270,9 +268,9 @@ select coalesce(sum(calls), 0)::bigint as calls from (
 ) planned;
 
 -- name: NearbyPosts :many
--- What else is on an account, near each of the spots given: a post with the same
--- words, the newest of them, and one that is near in time, the first of them. An
--- empty fingerprint is of no words. For "offset 0" see CountPlanned.
+-- Other posts on an account, near each of the given spots: the newest one with the same
+-- words, and the first one that is close in time. An empty fingerprint has no words.
+-- For "offset 0" see CountPlanned.
 select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
 from (
     select unnest(@ns::int[]) as n, unnest(@post_ids::uuid[]) as post_id, unnest(@series_ids::uuid[]) as series_id,

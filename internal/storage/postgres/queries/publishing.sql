@@ -2,7 +2,7 @@
 select * from post_targets where id = @id;
 
 -- name: OpenOperation :one
--- The newest call whose outcome is not known yet.
+-- The newest call with an unknown outcome.
 select * from operations
 where target_id = @target_id and state in ('sending', 'ambiguous')
 order by revision desc, epoch desc limit 1;
@@ -12,17 +12,16 @@ select coalesce(max(epoch), 0)::int from operations
 where target_id = @target_id and segment = @segment and revision = @revision;
 
 -- name: SetOperationState :exec
--- Only a call whose outcome is open gets one.
+-- Only an open call gets a state.
 update operations set state = @state, finished_at = clock_timestamp(),
     remote_id = coalesce(sqlc.narg('remote_id'), remote_id),
     evidence = evidence || @evidence
 where id = @id and state in ('prepared', 'sending', 'ambiguous');
 
 -- name: TakeOverTarget :one
--- A later attempt takes the claim from one whose lease ran out, to find out
--- what became of the call; the earlier holder is fenced off. Lock the target
--- first: only then does this statement see whether the holder has settled the
--- call since.
+-- A later attempt takes over an expired claim to determine the outcome of the call; the
+-- fencing number excludes the previous holder. Lock the target first: only then does
+-- this statement see whether the holder has settled the call since.
 update post_targets set fence = fence + 1,
     claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
     updated_at = clock_timestamp()
@@ -35,8 +34,8 @@ returning *;
 select 1 from post_targets where id = @id for update;
 
 -- name: FinishTarget :one
--- Records an outcome, unless somebody else holds the claim by now. Each segment
--- has its own tries.
+-- Records an outcome, unless another attempt holds the claim now. Each segment has its
+-- own attempts.
 update post_targets set status = @status,
     attempts = case when @next_segment::bool then 0 else attempts + @tries::int end,
     claimed_until = null,
@@ -49,12 +48,12 @@ where id = @id and fence = @fence and status in ('scheduled', 'publishing')
 returning *;
 
 -- name: RemoteIDsClaimed :many
--- Remote posts that belong to other operations of this account already.
+-- Remote posts that already belong to other operations of this account.
 select remote_id from remote_posts where account_id = @account_id and posted_at > @since;
 
 -- name: SimilarCalls :one
--- What a search for a lost post has to know of the account, in one snapshot:
--- read one after the other, a post could change hands between the reads.
+-- The data about the account for a search for a lost post, in one snapshot: between
+-- separate reads, a post could be assigned to another call.
 select
     array(select r.remote_id from remote_posts r where r.account_id = @account_id and r.posted_at > @since)::text[] as known,
     coalesce((
@@ -67,12 +66,12 @@ select
     (
         select count(*) from operations o join post_targets t on t.id = o.target_id
         where t.account_id = @account_id and o.id <> @operation_id
-          -- An answer that was just lost is about to be looked for.
+          -- A response that was just lost will be searched for.
           and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
     )::int as in_flight;
 
 -- name: InsertRemotePosts :many
--- What a network has said twice stays what it was.
+-- An outcome that was reported twice does not change.
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
 select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
 from (
@@ -90,8 +89,8 @@ select r.* from remote_posts r join post_targets t on t.id = r.target_id
 where t.post_id = any(@post_ids::uuid[]) order by r.target_id, r.segment;
 
 -- name: UnclearSends :one
--- Sends of a segment that ended without a trustworthy answer. Those that a
--- person has decided on do not count any more.
+-- Sends of a segment without a reliable response. Sends that a person has decided on no
+-- longer count.
 select count(*) from operations
 where target_id = @target_id and segment = @segment and revision = @revision
   and state in ('ambiguous', 'reconciled_absent', 'manual') and not evidence ? 'decided_by';
@@ -101,11 +100,11 @@ update post_targets set claimed_until = clock_timestamp() + make_interval(secs =
 where id = @id and fence = @fence and status = 'publishing';
 
 -- name: ClaimTargets :many
--- The last gate before the network: whoever gets a row may send once, under
--- this fence and until claimed_until. The ledger row is written with it. Posts
--- are locked in the order of their ids, so that no two batches wait for one
--- another. A claim may come shortly before its post's time, which is then when
--- the call is planned for.
+-- The last check before the network: the caller that gets a row may send once, with
+-- this fencing number and until claimed_until. The ledger row is inserted with it.
+-- Posts are locked in the order of their ids, so that batches do not deadlock. A claim
+-- may be made shortly before its post's time, which is then the planned time of the
+-- call.
 with want as (
     select unnest(@target_ids::uuid[]) as target_id, unnest(@post_ids::uuid[]) as post_id,
         unnest(@segments::int[]) as segment, unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
@@ -125,12 +124,12 @@ with want as (
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
     where t.status in ('scheduled', 'publishing')
       and (t.claimed_until is null or t.claimed_until < clock_timestamp())
-      -- A call whose outcome is unknown is looked for before anything is sent.
+      -- A call with an unknown outcome is resolved before anything is sent.
       and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
-      -- Nor is anything sent that another attempt has brought out since.
+      -- Nor is anything sent that another attempt has published since.
       and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
-      -- Another attempt has made this very call since: not an error, which would
-      -- fail the claims of the whole burst.
+      -- Another attempt has inserted this call since: not an error, which would fail
+      -- the claims of the whole burst.
       and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
@@ -160,7 +159,7 @@ with want as (
 select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at, target.claimed_until from target;
 
 -- name: LockPosts :many
--- In the order of their ids, see ClaimTargets.
+-- In the order of ids, see ClaimTargets.
 select * from scheduled_posts where post_id = any(@post_ids::uuid[]) order by post_id for update;
 
 -- name: FinishPosted :many
@@ -186,7 +185,7 @@ from (
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
 
 -- name: RollUpPosts :many
--- A post's status follows from its targets'.
+-- A post's status is derived from its targets'.
 update scheduled_posts p set
     status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
     retry_count = p.retry_count + @retries,

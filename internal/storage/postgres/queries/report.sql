@@ -39,7 +39,7 @@ select p.page, s.views, s.visitors, s.entries, s.recirculation from (
 ) s join view_pages p on p.id = s.page_id;
 
 -- name: ReportNamedPages :many
--- As ReportPages, of given pages.
+-- Like ReportPages, for given pages.
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
     where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0 and m.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
@@ -56,18 +56,23 @@ with listed as (
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
 
 -- name: ReportPageDays :many
--- A page's days, including what is not rolled up yet.
+-- A page's days, including hours that are not rolled up yet.
 with page as (select p.id from view_pages p where p.site_id = @site_id and p.page = @page),
 counted as (
     select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= @from_day and d.day < @to_day
     union all
     select h.day, h.kind, h.count - h.rolled_count from view_hours h
     where h.page_id = (select id from page) and h.day >= @from_day and h.day < @to_day and h.count <> h.rolled_count
+    union all
+    select i.day, k.kind, case k.kind when 'view' then i.views else i.entries end
+    from site_page_days i cross join unnest(array['view', 'entry']::view_kind[]) as k(kind)
+    where i.site_id = @site_id and i.page_id = (select id from page) and i.day >= @from_day and i.day < @to_day and i.import_id is not null
 )
 select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views, coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
     coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
     coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
-    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day), 0)::bigint as visitors
+    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
+        (select i.visitors from site_page_days i where i.site_id = @site_id and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors
 from counted c group by c.day order by c.day;
 
 -- name: ReportPageDimensions :many

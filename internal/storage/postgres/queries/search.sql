@@ -27,7 +27,7 @@ select * from saved_searches where id = @id and workspace_id = @workspace_id;
 select * from saved_searches where id = @id and feed_hash is not null;
 
 -- name: UpdateSavedSearch :one
--- reset_alerts makes alerts start from now: the search changed, or alerts were enabled.
+-- reset_alerts restarts alerts from now: the search changed, or alerts were enabled.
 update saved_searches set name = @name, query = @query, mode = @mode, domains = @domains::text[], languages = @languages::text[], sections = @sections::text[],
     tags = @tags::text[], authors = @authors::text[], alert = @alert,
     alert_since = case when @reset_alerts::bool then clock_timestamp() else alert_since end, version = version + 1, updated_at = clock_timestamp()

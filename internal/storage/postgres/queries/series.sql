@@ -22,8 +22,8 @@ limit @page_size;
 select id from series where status <> 'ended' and id > @after_id order by id limit @batch;
 
 -- name: EditSeries :one
--- The guarded edit. An ended series stays as it is. Occurrences of a new rule
--- count from now on.
+-- The guarded edit. An ended series does not change. Occurrences of a new rule count
+-- from now on.
 update series set
     rule      = coalesce(sqlc.narg('rule'), rule),
     starts    = coalesce(sqlc.narg('starts'), starts),
@@ -37,7 +37,7 @@ where id = @id and workspace_id = @workspace_id and status <> 'ended'
 returning *;
 
 -- name: SetSeriesStatus :one
--- What passes while a series is paused is not missed.
+-- Occurrences that pass while a series is paused are not missed.
 update series set status = @status::series_status,
     checked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp() else checked_until end,
     version = version + 1, updated_at = clock_timestamp()
@@ -51,7 +51,7 @@ where id = @id and workspace_id = @workspace_id and status <> 'ended'
 returning *;
 
 -- name: LockSeriesVersion :one
--- Nobody changes the series while one of its posts is written.
+-- Locks the series while one of its posts is written.
 select * from series where id = @id and version = @version for share;
 
 -- name: SetCheckedUntil :execrows
@@ -84,7 +84,7 @@ where series_id = @series_id and not withdrawn
 order by occurrence;
 
 -- name: InsertOccurrence :one
--- No row: the occurrence is a post already.
+-- No row: the occurrence is already a post.
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
     thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
@@ -96,7 +96,7 @@ insert into scheduled_posts (
 returning *;
 
 -- name: TakeOccurrence :one
--- A post that its series changed is still the series'.
+-- A post that only its series has changed stays unmodified.
 update scheduled_posts set series_revision = revision, series_template_revision = @series_template_revision
 where post_id = @post_id returning *;
 

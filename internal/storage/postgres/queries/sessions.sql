@@ -45,8 +45,8 @@ select id, name, email from users where id = @id;
 select id, name, email from users where email = @email;
 
 -- name: LockAdmissions :exec
--- One stranger at a time: two logins at once must not make two users of one
--- person. The number only has to differ from those of other locks.
+-- Serializes logins of unknown users: two concurrent logins must not create two users
+-- for one person. The number only has to differ from those of other locks.
 select pg_advisory_xact_lock(6029340028);
 
 -- name: UserByIdentity :one

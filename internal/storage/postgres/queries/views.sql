@@ -1,5 +1,5 @@
 -- name: InsertViewBatch :execrows
--- The ledger. No row: the batch was applied before.
+-- The ledger. No row: the batch was already applied.
 insert into view_batches (id, shard, counts, skipped_records) values (@id, @shard, @counts, @skipped_records) on conflict (id) do nothing;
 
 -- name: SkippedViewRecords :one
@@ -116,8 +116,8 @@ on conflict (site_id, dimension, day, value) do update set views = site_dimensio
 select site_id, day, sketch from site_days where sketch_due order by site_id, day limit @batch;
 
 -- name: SaveSiteSketch :exec
--- Also notes the day's visitors up to its latest hour, so that an unfinished day
--- can be compared with the same hours of another.
+-- Also stores the day's visitors up to its latest hour, so that an unfinished day can
+-- be compared with the same hours of another.
 with saved as (
     update site_days d set sketch = @sketch, visitors = @visitors, sketch_due = false where d.site_id = @site_id and d.day = @day
 )
@@ -156,10 +156,10 @@ select site_id, month from site_page_months_due where month < @before order by s
 delete from site_page_months_due where site_id = @site_id and month = @month;
 
 -- name: DeleteSitePageMonth :exec
-delete from site_page_months where site_id = @site_id and month = @month;
+delete from site_page_months where site_id = @site_id and month = @month and import_id = '00000000-0000-0000-0000-000000000000';
 
 -- name: InsertSitePageMonth :exec
--- As InsertSitePageDay.
+-- Like InsertSitePageDay.
 with pages as materialized (
     select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
         coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
@@ -313,7 +313,7 @@ select day from view_days_due order by day limit @batch;
 delete from view_days_due where day = @day;
 
 -- name: RollUpViewDay :exec
--- As RollUpViewHour, from days to months.
+-- Like RollUpViewHour, from days to months.
 with due as materialized (
     select d.page_id, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
     where d.day = @day::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)

@@ -1,11 +1,11 @@
 -- name: RecordWorkerHeartbeat :exec
--- Also revives a worker that was considered dead.
+-- Also reactivates a worker that was considered dead.
 insert into workers (identity) values (@identity)
 on conflict (identity) do update set seen_at = clock_timestamp(), leased_until = null;
 
 -- name: LeaseDeadWorkers :many
--- Workers without a heartbeat for so long, for one that takes over from them. While
--- the database was down nobody could send heartbeats, so it has to be up for as long.
+-- Workers without a heartbeat for this long. While the database was down no worker
+-- could send heartbeats, so it has to be up for as long, too.
 update workers set leased_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where seen_at < clock_timestamp() - make_interval(secs => @dead_after_seconds::float8)
   and (leased_until is null or leased_until < clock_timestamp())
@@ -21,7 +21,7 @@ where identity = @identity and leased_until > clock_timestamp();
 delete from workers where identity = @identity and leased_until is not null;
 
 -- name: DuePosts :many
--- Posts that activities may hold by now, in order of their time. One that is
+-- Posts that activities may be processing now, in order of their time. A post that is
 -- being published was changed at most as long ago as an activity may run.
 select post_id, scheduled_time from (
     (select d.post_id, d.scheduled_time from scheduled_posts d

@@ -1,6 +1,6 @@
 import { Button, Grid, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCode, IconEye, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
+import { IconCode, IconEye, IconMail, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +11,8 @@ import { Empty, Failed, WaitingCards } from '../../components/states'
 import { sitesQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
+import { Alerts } from './Alerts'
+import { Emails } from './Emails'
 import { NewSite } from './NewSite'
 import { Links } from './Links'
 import { Goals } from './Goals'
@@ -34,6 +36,7 @@ export function ReadersPage() {
   const [adding, add] = useDisclosure()
   const [showing, show] = useDisclosure()
   const [sharing, share] = useDisclosure()
+  const [mailing, mail] = useDisclosure()
   const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
   // Posts and short links are counted under the workspace's own id, in UTC.
@@ -51,6 +54,11 @@ export function ReadersPage() {
             {site && !counted.own && (
               <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
                 {t('readers.snippets')}
+              </Button>
+            )}
+            {may && site && !counted.own && (
+              <Button variant="default" leftSection={<IconMail size={18} aria-hidden />} onClick={mail.open}>
+                {t('emails.open')}
               </Button>
             )}
             {may && site && !counted.own && (
@@ -105,7 +113,10 @@ export function ReadersPage() {
                   <Tabs.Tab value="live">{t('report.live')}</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="overview">
-                  <Overview site={site} search={search} />
+                  <Stack>
+                    <Alerts site={site} />
+                    <Overview site={site} search={search} />
+                  </Stack>
                 </Tabs.Panel>
                 <Tabs.Panel value="authors">
                   <Newsroom site={site} search={search} tables={['authors']} />
@@ -125,6 +136,7 @@ export function ReadersPage() {
         </Stack>
       )}
       {adding && <NewSite close={add.close} />}
+      {mailing && site && <Emails site={site} close={mail.close} />}
       {sharing && site && <Share site={site} filter={search.filter} close={share.close} />}
       {showing && site && <Snippets site={site} close={show.close} />}
     </Page>

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"context"
+
+	openapi_types "github.com/oapi-codegen/runtime/types"
+
+	"dateline/api/spec"
+	"dateline/internal/audience/statsimport"
+)
+
+// importRoute receives files.
+const importRoute = "/api/v1/sites/:id/imports"
+
+// ListStatsImports lists the imported statistics of a site.
+func (s *Server) ListStatsImports(ctx context.Context, r spec.ListStatsImportsRequestObject) (spec.ListStatsImportsResponseObject, error) {
+	list, err := s.Views.Imports.List(ctx, principal(ctx), r.Id)
+	out := spec.ListStatsImports200JSONResponse{Imports: []spec.StatsImport{}}
+	for _, i := range list {
+		out.Imports = append(out.Imports, statsImportJSON(i))
+	}
+	return out, err
+}
+
+// ImportStats imports the statistics of another product.
+func (s *Server) ImportStats(ctx context.Context, r spec.ImportStatsRequestObject) (spec.ImportStatsResponseObject, error) {
+	i, err := s.Views.Imports.Import(ctx, principal(ctx), r.Id, statsimport.Source(r.Params.Source), r.Body)
+	return spec.ImportStats201JSONResponse(statsImportJSON(i)), err
+}
+
+// DeleteStatsImport deletes an import with all its rows.
+func (s *Server) DeleteStatsImport(ctx context.Context, r spec.DeleteStatsImportRequestObject) (spec.DeleteStatsImportResponseObject, error) {
+	return spec.DeleteStatsImport204Response{}, s.Views.Imports.Delete(ctx, principal(ctx), r.Id, r.Import)
+}
+
+func statsImportJSON(i statsimport.Import) spec.StatsImport {
+	return spec.StatsImport{Id: i.ID, Source: spec.StatsImportSource(i.Source), From: openapi_types.Date{Time: i.From.Time()}, To: openapi_types.Date{Time: i.To.Time()},
+		Views: i.Views, CreatedAt: i.CreatedAt}
+}

@@ -1,0 +1,127 @@
+package api_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/audience/site"
+)
+
+// goatCounterExport is a file as https://www.goatcounter.com/help/export describes it.
+const goatCounterExport = `2Path,Title,Event,UserAgent,Browser,System,Session,Bot,Referrer,Referrer scheme,Screen size,Location,FirstVisit,Date
+/a,A,false,,Firefox 119,Linux,1,0,www.google.com,h,"1920,1080,1",VN,true,2025-03-01T10:00:00Z
+/b,B,false,,Firefox 119,Linux,1,0,,,"1920,1080,1",VN,true,2025-03-01T10:01:00Z
+/a,A,false,,Safari 17,macOS 14,2,0,,,"390,844,3",US-CA,true,2025-03-01T20:00:00Z
+/a,A,false,,Bot,Linux,3,7,,,,US,true,2025-03-01T20:00:00Z
+click,Click,true,,Firefox 119,Linux,1,0,,,,VN,true,2025-03-01T10:02:00Z
+`
+
+// The files are those of https://plausible.io/docs/csv-import.
+func plausibleExport(t *testing.T, lastDay string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, rows := range map[string][]string{
+		"imported_visitors_20240101_20240203.csv":          {`"date","visitors","pageviews","bounces","visits","visit_duration"`, `"2024-01-30",40,100,20,50,900`, `"2024-01-31",80,200,40,100,900`, `"` + lastDay + `",1,1,1,1,1`},
+		"imported_sources_20240101_20240203.csv":           {`"date","source","referrer","utm_source","utm_medium","utm_campaign","utm_content","utm_term","pageviews","visitors","visits","visit_duration","bounces"`, `"2024-01-30","Google","google.com","","","Tet","","",60,20,30,1,1`, `"2024-01-30","","","","","","","",40,20,20,1,1`},
+		"imported_pages_20240101_20240203.csv":             {`"date","hostname","page","visits","visitors","pageviews"`, `"2024-01-30","news.example","/blog/",30,30,70`, `"2024-01-31","news.example","/blog",60,60,150`},
+		"imported_entry_pages_20240101_20240203.csv":       {`"date","entry_page","visitors","entrances","visit_duration","bounces","pageviews"`, `"2024-01-30","/blog",30,45,1,1,1`},
+		"imported_locations_20240101_20240203.csv":         {`"date","country","region","city","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","VN","VN-SG",1,10,30,1,1,60`, `"2024-01-30","VN","VN-HN",2,10,20,1,1,40`},
+		"imported_devices_20240101_20240203.csv":           {`"date","device","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","Laptop",1,20,1,1,50`, `"2024-01-30","Desktop",1,30,1,1,50`},
+		"imported_operating_systems_20240101_20240203.csv": {`"date","operating_system","operating_system_version","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","Android","12",2,50,0,2,2`},
+		"imported_exit_pages_20240101_20240203.csv":        {`"date","exit_page"`, `"2024-01-30","/"`},
+	} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(strings.Join(rows, "\n") + "\n"))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	w, _ := s.Site(func(w *site.Site) { w.Domains, w.TimeZone = []string{"news.example"}, "UTC" })
+	path := "/api/v1/sites/" + w.ID.String()
+	upload := func(source, body string) answer {
+		t.Helper()
+		return s.send("POST", path+"/imports?source="+source, body, "Content-Type", "application/octet-stream")
+	}
+	own := "2024-02-02"
+	s.Exec("insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation) values ($1, $2, 7, 0, 0, 7, 0, 0)", w.ID, own)
+	var made spec.StatsImport
+	s.decode(upload("plausible", plausibleExport(t, own)), 201, &made)
+	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly), made.Views), fmt.Sprint("plausible", "2024-01-30", "2024-01-31", 300); got != want {
+		t.Errorf("the import is %s, want %s", got, want)
+	}
+	report := func(query string) string {
+		t.Helper()
+		var r spec.SiteReport
+		s.decode(s.send("GET", path+"/report?"+query, nil), 200, &r)
+		p := r.Period.Totals
+		number := func(n *int64) string {
+			if n == nil {
+				return "-"
+			}
+			return fmt.Sprint(*n)
+		}
+		text := number(p.Views) + " " + number(p.Visitors) + " " + number(p.Visits) + " " + number(p.Bounces)
+		for _, table := range r.Tables {
+			for _, row := range table.Rows {
+				text += fmt.Sprintf(" %s:%s=%s/%s", table.By, row.Value, number(row.Totals.Views), number(row.Totals.Visits))
+			}
+		}
+		return text
+	}
+	for query, want := range map[string]string{
+		"from=2024-01-01&to=2024-02-03&by=pages":                    "307 120 157 67 pages:/blog=220/45", // a completed month
+		"from=2024-01-31&to=2024-01-31&by=pages":                    "200 80 100 40 pages:/blog=150/0",
+		"from=2024-01-01&to=2024-02-03&by=sources":                  "307 120 157 67 sources:google.com=-/30 sources:direct=-/20",
+		"from=2024-01-01&to=2024-02-03&by=campaigns":                "307 120 157 67 campaigns:tet=-/30",
+		"from=2024-01-01&to=2024-02-03&by=countries":                "307 120 157 67 countries:VN=100/50",
+		"from=2024-01-01&to=2024-02-03&by=devices":                  "307 120 157 67 devices:desktop=100/50",
+		"from=2024-01-01&to=2024-02-03&by=systems":                  "307 120 157 67 systems:Android=-/50",
+		"from=2024-01-01&to=2024-02-03&by=months&filter=page:/blog": "220 90 45 - months:2024-01=220/45 months:2024-02=0/0",
+		"from=2024-01-01&to=2024-02-03&by=months&filter=country:VN": "100 - 50 - months:2024-01=100/50 months:2024-02=0/0",
+	} {
+		if got := report(query); got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+	s.refused(upload("plausible", plausibleExport(t, own)), 409, "already_imported")
+	s.decode(s.send("POST", path+"/imports?source=goatcounter", strings.ReplaceAll(goatCounterExport, "2025-", "2023-"), "Content-Type", "application/octet-stream"), 201, &made)
+	if got, want := report("from=2023-03-01&to=2023-03-01&by=sources"), "3 2 2 1 sources:direct=-/1 sources:google.com=-/1"; got != want {
+		t.Errorf("GoatCounter: got %s, want %s", got, want)
+	}
+	s.refused(upload("goatcounter", goatCounterExport), 409, "nothing_to_import")
+	for source, body := range map[string]string{"plausible": "no archive", "goatcounter": "Path,Date\n/a,2023-01-01\n"} {
+		s.refused(upload(source, body), 422, "invalid_request", "body")
+	}
+	var list struct{ Imports []spec.StatsImport }
+	s.decode(s.send("GET", path+"/imports", nil), 200, &list)
+	if len(list.Imports) != 2 {
+		t.Fatalf("the list has %d imports, want 2", len(list.Imports))
+	}
+	for _, i := range list.Imports {
+		if a := s.send("DELETE", path+"/imports/"+i.Id.String(), nil); a.StatusCode != http.StatusNoContent {
+			t.Errorf("delete: %s %s", a.Status, a.body)
+		}
+	}
+	if got, want := report("from=2024-01-01&to=2024-02-03&by=pages"), "7 0 7 7"; got != want {
+		t.Errorf("after deleting: got %s, want %s", got, want)
+	}
+	if n := s.Count("select (select count(*) from site_days) + (select count(*) from site_dimension_days) + (select count(*) from site_page_days) + (select count(*) from site_page_months)"); n != 1 {
+		t.Errorf("%d rows remain, want 1", n)
+	}
+}
