@@ -102,7 +102,7 @@ func reportJSON(r report.Report) spec.SiteReport {
 	for _, t := range r.Tables {
 		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest, WithoutArticle: t.WithoutArticle}
 		for _, row := range t.Rows {
-			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article), Property: optional(row.Property), ConversionRate: row.ConversionRate})
+			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article), Property: optional(row.Property), Label: optional(row.Label), ConversionRate: row.ConversionRate})
 		}
 		out.Tables = append(out.Tables, table)
 	}
@@ -227,6 +227,10 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	if hasProperties {
 		head = append(head, "property")
 	}
+	hasLabels := slices.ContainsFunc(rows, func(r report.Row) bool { return r.Label != "" })
+	if hasLabels {
+		head = append(head, "label")
+	}
 	hasRates := slices.ContainsFunc(rows, func(r report.Row) bool { return r.ConversionRate != nil })
 	if hasTitles {
 		head = append(head, "title", "published_at")
@@ -247,6 +251,9 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 		cells := []string{csvio.Escape(row.Value)}
 		if hasProperties {
 			cells = append(cells, csvio.Escape(row.Property))
+		}
+		if hasLabels {
+			cells = append(cells, csvio.Escape(row.Label))
 		}
 		if hasTitles {
 			title, published := "", ""

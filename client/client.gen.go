@@ -794,6 +794,7 @@ func (e ReportGapCode) Valid() bool {
 
 // Defines values for ReportTableMetric.
 const (
+	ReportTableMetricClicks      ReportTableMetric = "clicks"
 	ReportTableMetricConversions ReportTableMetric = "conversions"
 	ReportTableMetricEvents      ReportTableMetric = "events"
 	ReportTableMetricViews       ReportTableMetric = "views"
@@ -803,6 +804,8 @@ const (
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
+	case ReportTableMetricClicks:
+		return true
 	case ReportTableMetricConversions:
 		return true
 	case ReportTableMetricEvents:
@@ -818,27 +821,30 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
-	ReportTableNameAges       ReportTableName = "ages"
-	ReportTableNameAuthors    ReportTableName = "authors"
-	ReportTableNameBrowsers   ReportTableName = "browsers"
-	ReportTableNameCampaigns  ReportTableName = "campaigns"
-	ReportTableNameChannels   ReportTableName = "channels"
-	ReportTableNameCountries  ReportTableName = "countries"
-	ReportTableNameDays       ReportTableName = "days"
-	ReportTableNameDevices    ReportTableName = "devices"
-	ReportTableNameEntryPages ReportTableName = "entry_pages"
-	ReportTableNameEvents     ReportTableName = "events"
-	ReportTableNameGoals      ReportTableName = "goals"
-	ReportTableNameHours      ReportTableName = "hours"
-	ReportTableNameMonths     ReportTableName = "months"
-	ReportTableNamePages      ReportTableName = "pages"
-	ReportTableNameProperties ReportTableName = "properties"
-	ReportTableNamePublished  ReportTableName = "published"
-	ReportTableNameReferrers  ReportTableName = "referrers"
-	ReportTableNameSections   ReportTableName = "sections"
-	ReportTableNameSources    ReportTableName = "sources"
-	ReportTableNameSystems    ReportTableName = "systems"
-	ReportTableNameTags       ReportTableName = "tags"
+	ReportTableNameAges         ReportTableName = "ages"
+	ReportTableNameAuthors      ReportTableName = "authors"
+	ReportTableNameBrowsers     ReportTableName = "browsers"
+	ReportTableNameCampaigns    ReportTableName = "campaigns"
+	ReportTableNameChannels     ReportTableName = "channels"
+	ReportTableNameCountries    ReportTableName = "countries"
+	ReportTableNameDays         ReportTableName = "days"
+	ReportTableNameDevices      ReportTableName = "devices"
+	ReportTableNameEntryPages   ReportTableName = "entry_pages"
+	ReportTableNameEvents       ReportTableName = "events"
+	ReportTableNameGoals        ReportTableName = "goals"
+	ReportTableNameHours        ReportTableName = "hours"
+	ReportTableNameMonths       ReportTableName = "months"
+	ReportTableNamePages        ReportTableName = "pages"
+	ReportTableNamePostAccounts ReportTableName = "post_accounts"
+	ReportTableNamePostNetworks ReportTableName = "post_networks"
+	ReportTableNamePosts        ReportTableName = "posts"
+	ReportTableNameProperties   ReportTableName = "properties"
+	ReportTableNamePublished    ReportTableName = "published"
+	ReportTableNameReferrers    ReportTableName = "referrers"
+	ReportTableNameSections     ReportTableName = "sections"
+	ReportTableNameSources      ReportTableName = "sources"
+	ReportTableNameSystems      ReportTableName = "systems"
+	ReportTableNameTags         ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
@@ -871,6 +877,12 @@ func (e ReportTableName) Valid() bool {
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
+		return true
+	case ReportTableNamePostAccounts:
+		return true
+	case ReportTableNamePostNetworks:
+		return true
+	case ReportTableNamePosts:
 		return true
 	case ReportTableNameProperties:
 		return true
@@ -4167,7 +4179,8 @@ type ReportBucket struct {
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Code Identifies the reason.
@@ -4199,6 +4212,9 @@ type ReportRow struct {
 	// ConversionRate Of a goal: conversions divided by the site's visits.
 	ConversionRate *float64 `json:"conversion_rate,omitempty"`
 
+	// Label What people call the value: the start of a post, the name of an account.
+	Label *string `json:"label,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
@@ -4214,7 +4230,8 @@ type ReportRow struct {
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -4232,7 +4249,8 @@ type ReportTable struct {
 type ReportTableMetric string
 
 // ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'

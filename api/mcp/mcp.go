@@ -53,7 +53,7 @@ func NewServer(o Options) *mcp.Server {
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "dateline", Title: "Dateline", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions})
 	t := &tools{Options: o, server: s}
-	t.addReading()
+	t.addQueries()
 	t.addPosts()
 	t.addNews()
 	t.addResources()

@@ -796,6 +796,7 @@ func (e ReportGapCode) Valid() bool {
 
 // Defines values for ReportTableMetric.
 const (
+	ReportTableMetricClicks      ReportTableMetric = "clicks"
 	ReportTableMetricConversions ReportTableMetric = "conversions"
 	ReportTableMetricEvents      ReportTableMetric = "events"
 	ReportTableMetricViews       ReportTableMetric = "views"
@@ -805,6 +806,8 @@ const (
 // Valid indicates whether the value is a known member of the ReportTableMetric enum.
 func (e ReportTableMetric) Valid() bool {
 	switch e {
+	case ReportTableMetricClicks:
+		return true
 	case ReportTableMetricConversions:
 		return true
 	case ReportTableMetricEvents:
@@ -820,27 +823,30 @@ func (e ReportTableMetric) Valid() bool {
 
 // Defines values for ReportTableName.
 const (
-	ReportTableNameAges       ReportTableName = "ages"
-	ReportTableNameAuthors    ReportTableName = "authors"
-	ReportTableNameBrowsers   ReportTableName = "browsers"
-	ReportTableNameCampaigns  ReportTableName = "campaigns"
-	ReportTableNameChannels   ReportTableName = "channels"
-	ReportTableNameCountries  ReportTableName = "countries"
-	ReportTableNameDays       ReportTableName = "days"
-	ReportTableNameDevices    ReportTableName = "devices"
-	ReportTableNameEntryPages ReportTableName = "entry_pages"
-	ReportTableNameEvents     ReportTableName = "events"
-	ReportTableNameGoals      ReportTableName = "goals"
-	ReportTableNameHours      ReportTableName = "hours"
-	ReportTableNameMonths     ReportTableName = "months"
-	ReportTableNamePages      ReportTableName = "pages"
-	ReportTableNameProperties ReportTableName = "properties"
-	ReportTableNamePublished  ReportTableName = "published"
-	ReportTableNameReferrers  ReportTableName = "referrers"
-	ReportTableNameSections   ReportTableName = "sections"
-	ReportTableNameSources    ReportTableName = "sources"
-	ReportTableNameSystems    ReportTableName = "systems"
-	ReportTableNameTags       ReportTableName = "tags"
+	ReportTableNameAges         ReportTableName = "ages"
+	ReportTableNameAuthors      ReportTableName = "authors"
+	ReportTableNameBrowsers     ReportTableName = "browsers"
+	ReportTableNameCampaigns    ReportTableName = "campaigns"
+	ReportTableNameChannels     ReportTableName = "channels"
+	ReportTableNameCountries    ReportTableName = "countries"
+	ReportTableNameDays         ReportTableName = "days"
+	ReportTableNameDevices      ReportTableName = "devices"
+	ReportTableNameEntryPages   ReportTableName = "entry_pages"
+	ReportTableNameEvents       ReportTableName = "events"
+	ReportTableNameGoals        ReportTableName = "goals"
+	ReportTableNameHours        ReportTableName = "hours"
+	ReportTableNameMonths       ReportTableName = "months"
+	ReportTableNamePages        ReportTableName = "pages"
+	ReportTableNamePostAccounts ReportTableName = "post_accounts"
+	ReportTableNamePostNetworks ReportTableName = "post_networks"
+	ReportTableNamePosts        ReportTableName = "posts"
+	ReportTableNameProperties   ReportTableName = "properties"
+	ReportTableNamePublished    ReportTableName = "published"
+	ReportTableNameReferrers    ReportTableName = "referrers"
+	ReportTableNameSections     ReportTableName = "sections"
+	ReportTableNameSources      ReportTableName = "sources"
+	ReportTableNameSystems      ReportTableName = "systems"
+	ReportTableNameTags         ReportTableName = "tags"
 )
 
 // Valid indicates whether the value is a known member of the ReportTableName enum.
@@ -873,6 +879,12 @@ func (e ReportTableName) Valid() bool {
 	case ReportTableNameMonths:
 		return true
 	case ReportTableNamePages:
+		return true
+	case ReportTableNamePostAccounts:
+		return true
+	case ReportTableNamePostNetworks:
+		return true
+	case ReportTableNamePosts:
 		return true
 	case ReportTableNameProperties:
 		return true
@@ -4266,7 +4278,8 @@ type ReportBucket struct {
 // ReportGap defines model for ReportGap.
 type ReportGap struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Code Identifies the reason.
@@ -4298,6 +4311,9 @@ type ReportRow struct {
 	// ConversionRate Of a goal: conversions divided by the site's visits.
 	ConversionRate *float64 `json:"conversion_rate,omitempty"`
 
+	// Label What people call the value: the start of a post, the name of an account.
+	Label *string `json:"label,omitempty"`
+
 	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
@@ -4313,7 +4329,8 @@ type ReportRow struct {
 // ReportTable defines model for ReportTable.
 type ReportTable struct {
 	// By `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-	// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+	// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+	// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 	By ReportTableName `json:"by"`
 
 	// Metric The number that rows are ordered by.
@@ -4331,7 +4348,8 @@ type ReportTable struct {
 type ReportTableMetric string
 
 // ReportTableName `authors`, `sections`, `tags` and `ages` (in days) group the views of crawled articles; `published` lists those
-// published in the period. `properties` are those of the event in the filter. These are not in the overview.
+// published in the period. `properties` are those of the event in the filter. `posts`, `post_accounts` and
+// `post_networks` count the short links of posts that lead to the site. These are not in the overview.
 type ReportTableName string
 
 // ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'

@@ -291,7 +291,7 @@ func basePath(address string) string {
 func (p *parts) redirect() *shortlink.Redirector {
 	r := &shortlink.Redirector{Finder: p.store, Log: p.log, Now: p.clock.Now}
 	if p.audience != nil {
-		r.Counter, r.Classifier = p.batcher, p.audience.ingest
+		r.Counter, r.Classifier, r.Sites = p.batcher, p.audience.ingest, p.audience.directory
 	}
 	return r
 }

@@ -67,6 +67,7 @@ const (
 	Channel  = "channel"
 	Source   = "source"
 	Campaign = "campaign"
+	Link     = "link" // the code of a short link
 )
 
 // DimensionDelta is the increment of a dimension value's views, or visits, on a
@@ -275,6 +276,8 @@ func dimensionOf(letter byte) string {
 		return Source
 	case visitCampaignLetter:
 		return Campaign
+	case visitLinkLetter:
+		return Link
 	default:
 		return Referrer
 	}

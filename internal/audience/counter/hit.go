@@ -89,6 +89,7 @@ type Hit struct {
 	// Dimensions of a visit that starts with the hit, by site only.
 	Browser, OS               string
 	Channel, Source, Campaign string
+	Link                      string // the code of the short link that led here
 	From                      string // the page of the same site that linked to this one
 	// View is a random number that identifies the view in its heartbeats; "" if it
 	// sends none.

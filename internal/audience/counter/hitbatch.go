@@ -161,7 +161,7 @@ func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
 	sum := hashPage(h.Site.ID, h.Page)
 	g.log.add(s.recordHeader, g.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page),
 		record{unix: m.unix, country: view.country, device: view.device, browser: truncateValue(h.Browser), os: truncateValue(h.OS),
-			channel: truncateValue(h.Channel), source: truncateValue(h.Source), campaign: truncateValue(h.Campaign)})
+			channel: truncateValue(h.Channel), source: truncateValue(h.Source), campaign: truncateValue(h.Campaign), link: truncateValue(h.Link)})
 }
 
 func (b *hitBatch) addFiltered(h *FilteredHit) {

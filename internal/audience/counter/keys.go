@@ -261,10 +261,11 @@ const (
 	visitChannelLetter  = 'C'
 	visitSourceLetter   = 'S'
 	visitCampaignLetter = 'U'
+	visitLinkLetter     = 'L'
 )
 
 // isVisitLetter reports whether a letter is that of a dimension of visits.
-func isVisitLetter(letter byte) bool { return strings.IndexByte("ABWOCSU", letter) >= 0 }
+func isVisitLetter(letter byte) bool { return strings.IndexByte("ABWOCSUL", letter) >= 0 }
 
 // quarterSeconds is the unit that hours are numbered in, because hours of some
 // zones start at a quarter.

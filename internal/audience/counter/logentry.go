@@ -35,7 +35,7 @@ type record struct {
 	from                      int    // of a view: the index of the page that led to it, plus 1; 0: none
 	reason                    string // of a filtered hit
 	// Of a page load, for visits.
-	browser, os, channel, source, campaign string
+	browser, os, channel, source, campaign, link string
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
@@ -93,7 +93,7 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 		l.text = appendNumbers(l.text, int64(r.from))
 	case Entry.letter():
 		l.text = append(appendText(l.text, r.country), deviceCode(r.device))
-		for _, value := range []string{r.browser, r.os, r.channel, r.source, r.campaign} {
+		for _, value := range []string{r.browser, r.os, r.channel, r.source, r.campaign, r.link} {
 			l.text = appendText(l.text, value)
 		}
 	}
@@ -183,7 +183,7 @@ func (l *logDecoder) next() (page int, r record, err error) {
 		if letter := l.letter(); letter != 0 {
 			r.device = deviceFromCode(letter)
 		}
-		r.browser, r.os, r.channel, r.source, r.campaign = l.text(), l.text(), l.text(), l.text(), l.text()
+		r.browser, r.os, r.channel, r.source, r.campaign, r.link = l.text(), l.text(), l.text(), l.text(), l.text(), l.text()
 	}
 	if l.failed || page >= len(l.pages) || r.from > len(l.pages) || !isPlausible(l.day, r.unix) {
 		return 0, record{}, errLogEntry

@@ -169,7 +169,7 @@ func (c *pageSummary) addLoad(h recordHeader, r record) {
 		letter byte
 		value  string
 	}{{visitCountryLetter, r.country}, {visitDeviceLetter, r.device}, {visitBrowserLetter, r.browser}, {visitOSLetter, r.os},
-		{visitChannelLetter, r.channel}, {visitSourceLetter, r.source}, {visitCampaignLetter, r.campaign}} {
+		{visitChannelLetter, r.channel}, {visitSourceLetter, r.source}, {visitCampaignLetter, r.campaign}, {visitLinkLetter, r.link}} {
 		c.addValue(v.letter, h.day, v.value, 1)
 	}
 }

@@ -105,6 +105,7 @@ type reportModel struct {
 	second map[uint64]bool
 
 	articles map[string]newsroom.PageArticle // by page
+	links    map[string]int64                // visits by short link
 	events   map[string]int64                // "signup", "signup plan pro"
 	sums     map[string]int64                // "day 2026-11-16 views", "page /a visits" and so on
 	visitors map[string]map[uint64]bool      // by day
@@ -117,7 +118,7 @@ func newReportModel() *reportModel {
 }
 
 func (m *reportModel) erase() {
-	m.sums, m.visitors, m.events = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{}
+	m.sums, m.visitors, m.events, m.links = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{}, map[string]int64{}
 }
 
 func (m *reportModel) add(at time.Time, metric, page string) {
@@ -175,6 +176,9 @@ func (m *reportModel) hit(h counter.Hit) {
 	case !ok || minute-start > 30:
 		m.visit[h.Visitor.Hash], m.second[h.Visitor.Hash] = minute, false
 		m.add(at, "visits", h.Page)
+		if h.Link != "" {
+			m.links[h.Link]++
+		}
 		for name, value := range map[string]string{"countries": h.Country, "devices": h.Device, "browsers": h.Browser, "systems": h.OS, "channels": h.Channel, "sources": h.Source, "campaigns": h.Campaign} {
 			if value != "" {
 				m.sums[name+" "+value+" visits"]++
@@ -329,7 +333,7 @@ func TestReport_MatchesModel(t *testing.T) {
 			page := fmt.Sprint("/", int(math.Abs(random.NormFloat64())*8))
 			h := counter.Hit{Site: sites[i], Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: readers[random.IntN(len(readers))]}, At: clock,
 				Country: pick("VN", "FR", "JP"), Device: pick("mobile", "desktop"), Browser: pick("Chrome", "Safari"), OS: pick("Android", "iOS"),
-				Channel: pick("direct", "social", "search"), Source: pick("direct", "zalo.me", "google.com"), Campaign: pick("", "", "tet")}
+				Channel: pick("direct", "social", "search"), Source: pick("direct", "zalo.me", "google.com"), Campaign: pick("", "", "tet"), Link: pick("", "", "AAAAAAAAAA", "BBBBBBBBBB")}
 			if from := fmt.Sprint("/", random.IntN(5)); random.IntN(3) == 0 && from != page {
 				h.From = from
 			}
@@ -410,6 +414,11 @@ func TestReport_MatchesModel(t *testing.T) {
 			}
 			if got, want := articleSumsOf(t, r.store, site, to-6, to), models[i].articleSums(); !maps.Equal(got, want) {
 				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
+			}
+			for link, want := range models[i].links {
+				if got := r.number("select coalesce(sum(visits), 0)::bigint from site_dimension_days where site_id = $1 and dimension = 'link' and value = $2", site.ID, link); got != want {
+					t.Errorf("%s: site %d: visits by the link %s: got %d, want %d", when, i, link, got, want)
+				}
 			}
 			if got, want := eventsOf(t, r.store, site, to-6, to), models[i].events; !maps.Equal(got, want) {
 				t.Errorf("%s: site %d: events: got %v, want %v", when, i, got, want)

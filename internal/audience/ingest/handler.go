@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"dateline/internal/audience/dimensions"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/visitor"
+	"dateline/internal/infra/linkcode"
 )
 
 // Counter counts single hits; it batches those of concurrent requests.
@@ -166,8 +168,25 @@ func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 		counted.Channel, counted.Source, counted.Campaign = string(arrival.Channel), arrival.Source, arrival.Campaign
 		counted.Browser, counted.OS = dimensions.Browser(agent), dimensions.OS(agent)
 		counted.From = in.referringPage(h)
+		counted.Link = linkOf(h.url)
 	}
 	return counted, nil
+}
+
+// linkOf returns the code of the short link that led to a URL; "" for none.
+func linkOf(address string) string {
+	_, query, _ := strings.Cut(address, "?")
+	if !strings.Contains(query, linkcode.Parameter) {
+		return ""
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if code := u.Query().Get(linkcode.Parameter); linkcode.IsValid(code) {
+		return code
+	}
+	return ""
 }
 
 // referringPage returns the page of the same site that led to a view, if the site

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/linkcode"
 )
 
 const (
@@ -89,7 +90,7 @@ func isTrackingParam(name string) bool {
 	}
 	switch name {
 	case "fbclid", "gclid", "dclid", "gbraid", "wbraid", "gad_source", "msclkid", "yclid", "twclid", "ttclid", "li_fat_id", "igshid", "igsh",
-		"srsltid", "_ga", "_gl", "ref", "ref_src", "zclid", "zalo_src", "ecid", "oly_anon_id", "oly_enc_id", "s_cid", "mkt_tok", "dateline_optout":
+		"srsltid", "_ga", "_gl", "ref", "ref_src", "zclid", "zalo_src", "ecid", "oly_anon_id", "oly_enc_id", "s_cid", "mkt_tok", "dateline_optout", linkcode.Parameter:
 		return true
 	}
 	return false

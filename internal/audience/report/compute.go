@@ -189,6 +189,9 @@ func (c *computation) run() (Report, error) {
 	if slices.Contains(available, Events) || slices.Contains(available, Properties) || slices.Contains(available, Goals) {
 		g.Go(func() error { return c.events(available[len(available)-1], &r) })
 	}
+	if by := q.By.postColumn(); by != "" {
+		g.Go(func() error { return c.posts(by, &r) })
+	}
 	if q.By == Published {
 		g.Go(func() error { return c.published(&r) })
 	}
@@ -212,6 +215,7 @@ type readings struct {
 	articles, articlesBefore     []Row // by author, section, tag or age
 	withoutArticle               int64 // views
 	events                       []Row // events, properties or goals
+	posts                        []Row
 }
 
 // shift returns the number of days between a report's days and the compared ones.

@@ -42,6 +42,11 @@ const (
 	Properties Table = "properties"
 	Goals      Table = "goals"
 
+	// Of the posts whose short links lead to the site.
+	Posts        Table = "posts"
+	PostAccounts Table = "post_accounts"
+	PostNetworks Table = "post_networks"
+
 	Hours  Table = "hours"
 	Days   Table = "days"
 	Months Table = "months"
@@ -87,6 +92,20 @@ func (t Table) articleDimension() string {
 		return TagFilter
 	case Ages:
 		return "age"
+	default:
+		return ""
+	}
+}
+
+// postColumn returns what a table groups posts by; "" for others.
+func (t Table) postColumn() string {
+	switch t {
+	case Posts:
+		return "post"
+	case PostAccounts:
+		return "account"
+	case PostNetworks:
+		return "network"
 	default:
 		return ""
 	}
@@ -179,6 +198,7 @@ type Row struct {
 	Previous *int64   // the table's metric in the compared period
 	Article  *Article // of a page
 	Property string   // whose value it is
+	Label    string   // what people call the value
 	// ConversionRate is conversions divided by the site's visits.
 	ConversionRate *float64
 }
@@ -236,6 +256,9 @@ type Store interface {
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
 	ArticleStore
 	EventStore
+	// ReportPosts reads clicks on the short links of posts that lead to the site, and
+	// the visits that started with them, by post, account or network.
+	ReportPosts(ctx context.Context, site uuid.UUID, by string, from, to counter.Day, limit int) ([]Row, error)
 	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
 }
 

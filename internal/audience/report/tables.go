@@ -14,6 +14,8 @@ func (c *computation) table(t Table, r readings, out *Report) TableResult {
 		return c.timeTable(t, out)
 	case t == Pages:
 		return c.pageTable(t, "views", r, out.Period.Views, func(t Totals) *int64 { return t.Views })
+	case t.postColumn() != "":
+		return TableResult{By: t, Metric: "clicks", Rows: r.posts}
 	case t == Events || t == Properties:
 		return TableResult{By: t, Metric: "events", Rows: r.events}
 	case t == Goals:
@@ -28,6 +30,31 @@ func (c *computation) table(t Table, r readings, out *Report) TableResult {
 		return c.dimensionTable(t, r.dimensions[t.dimension()], r.dimensionsBefore[t.dimension()], out)
 	}
 }
+
+// posts reads the posts, and the clicks in the compared period.
+func (c *computation) posts(by string, r *readings) (err error) {
+	from, to := c.q.From, c.q.To+1
+	if r.posts, err = c.Store.ReportPosts(c.ctx, c.q.Site.ID, by, from, to, c.q.Limit); err != nil || !c.comparesTables() {
+		return err
+	}
+	shift := c.q.shift()
+	before, err := c.Store.ReportPosts(c.ctx, c.q.Site.ID, by, from-shift, to-shift, maxPosts)
+	if err != nil {
+		return err
+	}
+	clicks := map[string]int64{}
+	for _, row := range before {
+		clicks[row.Value] = *row.Clicks
+	}
+	for i := range r.posts {
+		n := clicks[r.posts[i].Value]
+		r.posts[i].Previous = &n
+	}
+	return nil
+}
+
+// maxPosts exceeds the number of posts with clicks in a period.
+const maxPosts = 1_000_000
 
 // comparesTables reports whether rows have a previous number. Pages and
 // dimensions have no hours, so an unfinished day alone is not compared.

@@ -4,8 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
@@ -30,11 +34,17 @@ type Classifier interface {
 	Classify(ctx context.Context, r *http.Request, site counter.Site) (h counter.Hit, reason string, err error)
 }
 
+// Sites finds out which targets are pages of a site: site.Directory.
+type Sites interface {
+	Owns(workspace uuid.UUID, host string) bool
+}
+
 // Redirector redirects readers of short links and counts them.
 type Redirector struct {
 	Finder     Finder
 	Counter    Counter
 	Classifier Classifier // nil: clicks are not counted
+	Sites      Sites      // nil: visits are not attributed to links
 	Log        *slog.Logger
 	Now        func() time.Time // nil: this host's clock
 
@@ -56,7 +66,8 @@ const countTimeout = 500 * time.Millisecond
 type ErrorWriter func(status int, code, message string)
 
 // Serve redirects a request for a code. The target comes from the link's row
-// only.
+// only. A page of the workspace's sites gets the code as a parameter, so that the
+// visit is attributed to the link.
 func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, writeError ErrorWriter) {
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-store") // so that repeated clicks are counted
@@ -78,7 +89,25 @@ func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, 
 	if r.Method == http.MethodGet { // previews use HEAD
 		s.count(r, l)
 	}
-	http.Redirect(w, r, l.URL, http.StatusFound)
+	http.Redirect(w, r, s.target(l), http.StatusFound)
+}
+
+// target returns the URL to redirect to.
+func (s *Redirector) target(l Link) string {
+	u, err := url.Parse(l.URL)
+	if err != nil || s.Sites == nil || !s.Sites.Owns(l.WorkspaceID, strings.ToLower(u.Hostname())) {
+		return l.URL
+	}
+	address, fragment, hasFragment := strings.Cut(l.URL, "#")
+	separator := "?"
+	if strings.Contains(address, "?") {
+		separator = "&"
+	}
+	address += separator + linkcode.Parameter + "=" + l.Code
+	if hasFragment {
+		address += "#" + fragment
+	}
+	return address
 }
 
 // count counts a click, or that it was filtered, for the link and its post.

@@ -182,6 +182,20 @@ func bareDomain(domain string) string {
 	return strings.TrimPrefix(strings.ToLower(domain), "www.")
 }
 
+// Owns reports whether a host is one of the domains of a workspace's sites.
+func (d *Directory) Owns(workspace uuid.UUID, host string) bool {
+	t := d.current.Load()
+	if t == nil {
+		return false
+	}
+	for _, a := range t.byID {
+		if a.WorkspaceID == workspace && a.Site.Owns(host) {
+			return true
+		}
+	}
+	return false
+}
+
 // AnyAllows reports whether any site allows hits from a host.
 func (d *Directory) AnyAllows(host string) bool {
 	t := d.current.Load()

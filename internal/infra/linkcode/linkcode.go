@@ -25,6 +25,10 @@ func Encode(sum [16]byte) string {
 	return text[len(text)-Length:]
 }
 
+// Parameter is the query parameter of a site's page that names the short link that
+// led to it.
+const Parameter = "dateline_link"
+
 // IsValid reports whether text has the form of a code.
 func IsValid(text string) bool {
 	if len(text) != Length {

@@ -40,6 +40,17 @@ func (s *Store) ReportEventProperties(ctx context.Context, site uuid.UUID, event
 	return rows, err
 }
 
+// ReportPosts reads clicks on the short links of posts that lead to a site, and the
+// visits that started with them.
+func (s *Store) ReportPosts(ctx context.Context, site uuid.UUID, by string, from, to counter.Day, limit int) ([]report.Row, error) {
+	found, err := s.q.ReportPosts(ctx, db.ReportPostsParams{SiteID: site, By: by, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // a million at most
+	rows := make([]report.Row, len(found))
+	for i := range found {
+		rows[i] = report.Row{Value: found[i].Value, Label: found[i].Label, Totals: report.Totals{Clicks: &found[i].Clicks, Visits: &found[i].Visits}}
+	}
+	return rows, err
+}
+
 // ReportGoalPages returns the number of pages whose name is like a pattern, up to
 // a limit, and their views.
 func (s *Store) ReportGoalPages(ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int) (pages, views int64, err error) {

@@ -16,6 +16,8 @@ const (
 	// maxSiteValues is the maximum number of values of a dimension that a site stores
 	// per day; further ones are added to "other".
 	maxSiteValues = 200
+	// maxSiteLinks is the same of short links: posts may have many.
+	maxSiteLinks = 2000
 	// The number of pages that a site's day and month list; the others are summed up.
 	maxSiteDayPages, maxSiteMonthPages = 1_000, 5_000
 	// maxEventValues is the maximum number of values of an event's property per day.
@@ -151,7 +153,7 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		values.Values, values.Views, values.Visits = append(values.Values, at.value), append(values.Views, c.views), append(values.Visits, c.visits)
 	}
 	return chunks(len(values.Values), func(from, to int) error {
-		return q.AddSiteDimensions(ctx, db.AddSiteDimensionsParams{MaxValues: maxSiteValues, SiteIds: values.SiteIds[from:to], Dimensions: values.Dimensions[from:to],
+		return q.AddSiteDimensions(ctx, db.AddSiteDimensionsParams{MaxValues: maxSiteValues, MaxLinks: maxSiteLinks, SiteIds: values.SiteIds[from:to], Dimensions: values.Dimensions[from:to],
 			Days: values.Days[from:to], Values: values.Values[from:to], Views: values.Views[from:to], Visits: values.Visits[from:to]})
 	})
 }

@@ -58,19 +58,20 @@ with added as (
     select w.site_id, w.dimension, w.day, w.value, w.views, w.visits,
         d.value is not null or w.value = 'other' as known,
         (select count(*) from site_dimension_days o where o.site_id = w.site_id and o.dimension = w.dimension and o.day = w.day) as stored
-    from (select unnest($2::uuid[]) as site_id, unnest($3::text[]) as dimension, unnest($4::date[]) as day, unnest($5::text[]) as value,
-            unnest($6::bigint[]) as views, unnest($7::bigint[]) as visits) w
+    from (select unnest($3::uuid[]) as site_id, unnest($4::text[]) as dimension, unnest($5::date[]) as day, unnest($6::text[]) as value,
+            unnest($7::bigint[]) as views, unnest($8::bigint[]) as visits) w
     left join site_dimension_days d on d.site_id = w.site_id and d.dimension = w.dimension and d.day = w.day and d.value = w.value
 ), ranked as (
     select added.site_id, added.dimension, added.day, added.value, added.views, added.visits, added.known, added.stored, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc, value) as rank from added
 )
 insert into site_dimension_days (site_id, dimension, day, value, views, visits)
-select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= $1::bigint then r.value else 'other' end, sum(r.views), sum(r.visits)
+select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= case when r.dimension = 'link' then $1::bigint else $2::bigint end then r.value else 'other' end, sum(r.views), sum(r.visits)
 from ranked r group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views, visits = site_dimension_days.visits + excluded.visits
 `
 
 type AddSiteDimensionsParams struct {
+	MaxLinks   int64
 	MaxValues  int64
 	SiteIds    []uuid.UUID
 	Dimensions []string
@@ -80,9 +81,11 @@ type AddSiteDimensionsParams struct {
 	Visits     []int64
 }
 
-// A day stores max_values values of a dimension; further ones are added to other.
+// A day stores max_values values of a dimension, of links max_links; further ones
+// are added to other.
 func (q *Queries) AddSiteDimensions(ctx context.Context, arg AddSiteDimensionsParams) error {
 	_, err := q.db.Exec(ctx, addSiteDimensions,
+		arg.MaxLinks,
 		arg.MaxValues,
 		arg.SiteIds,
 		arg.Dimensions,

@@ -181,7 +181,7 @@ create index site_days_articles_due on site_days (site_id, day) where articles_d
 -- Values of a dimension by site and day. Rare values are added to 'other'.
 create table site_dimension_days (
     site_id   uuid not null,
-    dimension text not null,                                       -- country, device, browser, os, channel, source, campaign
+    dimension text not null,                                       -- country, device, browser, os, channel, source, campaign, link
     day       date not null,
     value     text not null,
     views     bigint not null,                                     -- of country and device only

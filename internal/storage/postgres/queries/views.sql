@@ -96,7 +96,8 @@ on conflict (site_id, hour) do update set
     recirculation = site_hours.recirculation + excluded.recirculation;
 
 -- name: AddSiteDimensions :exec
--- A day stores max_values values of a dimension; further ones are added to other.
+-- A day stores max_values values of a dimension, of links max_links; further ones
+-- are added to other.
 with added as (
     select w.site_id, w.dimension, w.day, w.value, w.views, w.visits,
         d.value is not null or w.value = 'other' as known,
@@ -108,7 +109,7 @@ with added as (
     select added.*, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc, value) as rank from added
 )
 insert into site_dimension_days (site_id, dimension, day, value, views, visits)
-select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= @max_values::bigint then r.value else 'other' end, sum(r.views), sum(r.visits)
+select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= case when r.dimension = 'link' then @max_links::bigint else @max_values::bigint end then r.value else 'other' end, sum(r.views), sum(r.visits)
 from ranked r group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views, visits = site_dimension_days.visits + excluded.visits;
 

@@ -1,6 +1,6 @@
 import { Group, SimpleGrid, Stack, Table, Text, Title, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
@@ -14,11 +14,16 @@ import { ChangeBadge } from './TotalCard'
 import { useValueName } from './useValueName'
 
 interface Column {
-  key: 'views' | 'visitors' | 'social_views' | 'articles' | 'median_seconds' | 'completion_rate' | 'recirculation_rate'
+  key: 'clicks' | 'visits' | 'views' | 'visitors' | 'social_views' | 'articles' | 'median_seconds' | 'completion_rate' | 'recirculation_rate'
   kind: Metric['kind']
 }
 
-const columns: Column[] = [
+const postColumns: Column[] = [
+  { key: 'clicks', kind: 'count' },
+  { key: 'visits', kind: 'count' },
+]
+
+const articleColumns: Column[] = [
   { key: 'views', kind: 'count' },
   { key: 'visitors', kind: 'count' },
   { key: 'median_seconds', kind: 'duration' },
@@ -28,7 +33,7 @@ const columns: Column[] = [
   { key: 'articles', kind: 'count' },
 ]
 
-/** Reports on a site's articles, grouped by each of the tables. */
+/** Reports on a site's articles, or on the posts that link to it, grouped by each of the tables. */
 export function Newsroom({ site, search, tables }: { site: Schemas['Site']; search: ReadersSearch; tables: TableName[] }) {
   const navigate = useNavigate()
   const today = toWall(Date.now(), site.time_zone).slice(0, 10)
@@ -59,7 +64,8 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
   const name = t(`report.tables.${by}`)
   const table = report.data?.tables[0]
   const filter = filterOf[by]
-  const shown = columns.filter((c) => table?.rows.some((row) => row.totals[c.key] !== undefined))
+  const isOfPosts = table?.metric === 'clicks'
+  const shown = (isOfPosts ? postColumns : articleColumns).filter((c) => table?.rows.some((row) => row.totals[c.key] !== undefined))
   const isCompared = table?.rows.some((row) => row.previous !== undefined)
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={name} data-table={by}>
@@ -75,7 +81,7 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
         <WaitingRows height={24} />
       ) : table.rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t('report.noArticles')}
+          {t(by.startsWith('post') ? 'report.noPosts' : 'report.noArticles')}
         </Text>
       ) : (
         <Table.ScrollContainer minWidth={shown.length * 90 + 160} type="native">
@@ -100,8 +106,8 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
             </Table.Thead>
             <Table.Tbody>
               {table.rows.map((row) => {
-                const label = valueName(by, row.value)
-                const changed = changeOf(row.totals.views, row.previous)
+                const label = row.label ?? valueName(by, row.value)
+                const changed = changeOf(isOfPosts ? row.totals.clicks : row.totals.views, row.previous)
                 return (
                   <Table.Tr key={row.value} data-row={row.value}>
                     <Table.Td maw={260}>
@@ -111,6 +117,12 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
                             {label}
                           </Text>
                         </UnstyledButton>
+                      ) : by === 'posts' ? (
+                        <Link to="/posts/$id" params={{ id: row.value }} title={label}>
+                          <Text size="sm" truncate>
+                            {label}
+                          </Text>
+                        </Link>
                       ) : (
                         <Text size="sm" truncate title={label}>
                           {label}

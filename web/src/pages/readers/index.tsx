@@ -110,6 +110,7 @@ export function ReadersPage() {
                   <Tabs.Tab value="authors">{t('report.tables.authors')}</Tabs.Tab>
                   <Tabs.Tab value="sections">{t('report.tables.sections')}</Tabs.Tab>
                   <Tabs.Tab value="goals">{t('report.tables.goals')}</Tabs.Tab>
+                  <Tabs.Tab value="posts">{t('report.tables.posts')}</Tabs.Tab>
                   <Tabs.Tab value="live">{t('report.live')}</Tabs.Tab>
                 </Tabs.List>
                 <Tabs.Panel value="overview">
@@ -126,6 +127,9 @@ export function ReadersPage() {
                 </Tabs.Panel>
                 <Tabs.Panel value="goals">
                   <Goals site={site} search={search} />
+                </Tabs.Panel>
+                <Tabs.Panel value="posts">
+                  <Newsroom site={site} search={search} tables={['posts', 'post_accounts', 'post_networks']} />
                 </Tabs.Panel>
                 <Tabs.Panel value="live">
                   <Numbers site={counted} page={search.page} choose={choose} />

@@ -4,7 +4,7 @@ export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
 
 /** Tabs besides the overview. */
-export const tabs = ['authors', 'sections', 'goals', 'live'] as const
+export const tabs = ['authors', 'sections', 'goals', 'posts', 'live'] as const
 export type Tab = (typeof tabs)[number]
 
 /** The search parameters of the Readers page. The range is a preset, or `from` and `to`. */

@@ -43,7 +43,7 @@ type page struct {
 	Limit int `json:"limit,omitempty" jsonschema:"at most 200; default: 50"`
 }
 
-func (t *tools) addReading() {
+func (t *tools) addQueries() {
 	add(t, "whoami", reads, "Show the workspace with its time zone, the role and the scopes of the token.", func(ctx context.Context, _ nothing, e client.RequestEditorFn) (response, error) {
 		return checked(t.API.GetMeWithResponse(ctx, e))
 	})
