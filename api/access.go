@@ -72,6 +72,21 @@ func accessTable() map[string]access {
 		"skipOccurrence":     {least: workspace.Author, scope: workspace.PostsWrite},
 		"unskipOccurrence":   {least: workspace.Author, scope: workspace.PostsWrite},
 
+		"listComments":     {least: workspace.Viewer, scope: workspace.PostsRead},
+		"addComment":       {least: workspace.Author, scope: workspace.PostsWrite},
+		"deleteComment":    {least: workspace.Author, scope: workspace.PostsWrite},
+		"listReviewLinks":  {least: workspace.Viewer, scope: workspace.PostsRead},
+		"createReviewLink": {least: workspace.Editor, scope: workspace.PostsWrite},
+		"revokeReviewLink": {least: workspace.Editor, scope: workspace.PostsWrite},
+		"showReview":       {public: true}, // authorized by the secret in the address, like the two below
+		"decideReview":     {public: true},
+		"getReviewFile":    {public: true},
+
+		"listSnippets":  {least: workspace.Viewer, scope: workspace.PostsRead},
+		"createSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
+		"updateSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
+		"deleteSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
+
 		"listLabels":  {least: workspace.Viewer, scope: workspace.PostsRead},
 		"createLabel": {least: workspace.Author, scope: workspace.PostsWrite},
 		"updateLabel": {least: workspace.Editor, scope: workspace.PostsWrite},

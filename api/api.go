@@ -122,6 +122,7 @@ type DeadLetterHandler interface {
 
 // PostPreviewer shows how networks would treat a post, without storing it.
 type PostPreviewer interface {
+	PreviewStored(ctx context.Context, p post.Post) ([]scheduling.TargetPreview, error)
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
 	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
@@ -225,6 +226,8 @@ type Server struct {
 	Accounts   Accounts
 	Groups     AccountGroups
 	Labels     Labels
+	Reviews    Reviews
+	Snippets   Snippets
 	LinkCard   LinkCardFetcher
 	Media      *media.Service
 	Exports    *archive.Archives
@@ -240,7 +243,7 @@ type Server struct {
 	Archives   *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles   *pipeline.Service    // likewise
 	Search     *savedsearch.Service // likewise
-	PublicURL  string               // base URL of feeds
+	PublicURL  string               // base URL of feeds and review links
 	Checks     map[string]Check
 	System     System       // state of the installation
 	Clock      Clock        // nil: not checked

@@ -32,7 +32,11 @@ const (
 // follow the redirect get problem documents.
 func (s *Server) landings() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if route := c.FullPath(); route == callbackRoute || route == chooseRoute {
+		route := c.FullPath()
+		if route == reviewRoute {
+			c.Set(lookKey, webpage.PreferencesOf(c.Request))
+		}
+		if route == callbackRoute || route == chooseRoute {
 			c.Set(lookKey, webpage.PreferencesOf(c.Request))
 			if strings.Contains(c.GetHeader("Accept"), "text/html") {
 				c.Set(landingKey, s)

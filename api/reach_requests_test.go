@@ -268,6 +268,42 @@ func reachable() map[string]reach {
 		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
 			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
 		}),
+		"listComments": viewers(workspace.PostsRead, func(x *things) request { return request{args: []any{x.scheduled()}} }),
+		"addComment": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.scheduled()}, body: object{"text": "Check the name."}}
+		}),
+		"deleteComment":   authors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.comment()}} }),
+		"listReviewLinks": viewers(workspace.PostsRead, func(x *things) request { return request{args: []any{x.scheduled()}} }),
+		"createReviewLink": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.waiting()}, body: object{"name": "Legal"}}
+		}),
+		"revokeReviewLink": editors(workspace.PostsWrite, func(x *things) request {
+			l, _ := x.reviewLink()
+			return request{args: []any{l}}
+		}),
+		"showReview": everybody(func(x *things) request {
+			_, secret := x.reviewLink()
+			return request{args: []any{secret}}
+		}),
+		"decideReview": everybody(func(x *things) request {
+			_, secret := x.reviewLink()
+			return request{args: []any{secret}, body: url.Values{"decision": {"approve"}}.Encode(), contentType: "application/x-www-form-urlencoded"}
+		}),
+		"getReviewFile": everybody(func(x *things) request {
+			file := x.file()
+			_, secret := x.reviewLink(func(d *scheduling.Draft) { d.Attachments = []string{file.String()} })
+			return request{args: []any{secret, file}}
+		}),
+
+		"listSnippets": viewers(workspace.PostsRead, none),
+		"createSnippet": authors(workspace.PostsWrite, func(*things) request {
+			return request{body: object{"name": "Greeting " + uuid.NewString(), "text": "Good morning."}}
+		}),
+		"updateSnippet": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.snippet()}, body: object{"text": "Good evening."}}
+		}),
+		"deleteSnippet": authors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.snippet()}} }),
+
 		"listLabels":  viewers(workspace.PostsRead, none),
 		"createLabel": authors(workspace.PostsWrite, func(*things) request { return request{body: object{"name": "Flood " + uuid.NewString()}} }),
 		"updateLabel": editors(workspace.PostsWrite, func(x *things) request {

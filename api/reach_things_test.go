@@ -28,7 +28,9 @@ import (
 	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/review"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/publishing/snippet"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/mastodon"
 )
@@ -103,6 +105,33 @@ func (x *things) label() uuid.UUID {
 	})
 }
 
+func (x *things) comment() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		c, err := (&review.Reviews{Store: x.s.Store, Notifier: x.s.Scheduler.Notifier}).Comment(context.Background(), x.caller, x.s.Schedule().ID, "Check the name.", nil)
+		x.s.Must(err)
+		return c.ID
+	})
+}
+
+// reviewLink gives a review link and its secret.
+func (x *things) reviewLink(change ...func(*scheduling.Draft)) (id uuid.UUID, plain string) {
+	post := x.waiting(change...)
+	if x.unknown {
+		return someID(), "unknown"
+	}
+	l, text, err := (&review.Reviews{Store: x.s.Store}).CreateLink(context.Background(), x.s.Owner, post, "Legal", 1)
+	x.s.Must(err)
+	return l.ID, text.Reveal()
+}
+
+func (x *things) snippet() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		one, err := (&snippet.Snippets{Store: x.s.Store}).Create(context.Background(), x.s.Owner, snippet.Snippet{Kind: snippet.Text, Name: someID().String(), Text: "Good morning."})
+		x.s.Must(err)
+		return one.ID
+	})
+}
+
 func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Schedule(change...).ID })
 }
@@ -112,8 +141,8 @@ func (x *things) draft() uuid.UUID {
 }
 
 // waiting returns a post that is pending approval.
-func (x *things) waiting() uuid.UUID {
-	id := x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })
+func (x *things) waiting(change ...func(*scheduling.Draft)) uuid.UUID {
+	id := x.scheduled(append(change, func(d *scheduling.Draft) { d.SaveAsDraft = true })...)
 	x.change(id, func(ctx context.Context, g post.Guard) error {
 		_, err := x.s.Scheduler.Submit(ctx, g)
 		return err

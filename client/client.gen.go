@@ -903,6 +903,36 @@ func (e ReportTableName) Valid() bool {
 	}
 }
 
+// Defines values for ReviewLinkState.
+const (
+	ReviewLinkStateApproved ReviewLinkState = "approved"
+	ReviewLinkStateExpired  ReviewLinkState = "expired"
+	ReviewLinkStateOpen     ReviewLinkState = "open"
+	ReviewLinkStateOutdated ReviewLinkState = "outdated"
+	ReviewLinkStateRejected ReviewLinkState = "rejected"
+	ReviewLinkStateRevoked  ReviewLinkState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the ReviewLinkState enum.
+func (e ReviewLinkState) Valid() bool {
+	switch e {
+	case ReviewLinkStateApproved:
+		return true
+	case ReviewLinkStateExpired:
+		return true
+	case ReviewLinkStateOpen:
+		return true
+	case ReviewLinkStateOutdated:
+		return true
+	case ReviewLinkStateRejected:
+		return true
+	case ReviewLinkStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAuthor Role = "author"
@@ -1233,6 +1263,27 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SnippetKind.
+const (
+	SnippetKindHashtags SnippetKind = "hashtags"
+	SnippetKindTemplate SnippetKind = "template"
+	SnippetKindText     SnippetKind = "text"
+)
+
+// Valid indicates whether the value is a known member of the SnippetKind enum.
+func (e SnippetKind) Valid() bool {
+	switch e {
+	case SnippetKindHashtags:
+		return true
+	case SnippetKindTemplate:
+		return true
+	case SnippetKindText:
 		return true
 	default:
 		return false
@@ -1695,6 +1746,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	case PostTimelineParamsFormatJson:
 		return true
 	case PostTimelineParamsFormatText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecideReviewFormdataBodyDecision.
+const (
+	Approve DecideReviewFormdataBodyDecision = "approve"
+	Reject  DecideReviewFormdataBodyDecision = "reject"
+)
+
+// Valid indicates whether the value is a known member of the DecideReviewFormdataBodyDecision enum.
+func (e DecideReviewFormdataBodyDecision) Valid() bool {
+	switch e {
+	case Approve:
+		return true
+	case Reject:
 		return true
 	default:
 		return false
@@ -2439,6 +2508,27 @@ type ClockReading struct {
 
 	// UncertaintyMs Uncertainty of the measurement.
 	UncertaintyMs float64 `json:"uncertainty_ms"`
+}
+
+// Comment defines model for Comment.
+type Comment struct {
+	CreatedAt time.Time            `json:"created_at"`
+	Id        openapi_types.UUID   `json:"id"`
+	Mentions  []openapi_types.UUID `json:"mentions"`
+	Text      string               `json:"text"`
+	UserId    openapi_types.UUID   `json:"user_id"`
+	UserName  string               `json:"user_name"`
+}
+
+// CommentList defines model for CommentList.
+type CommentList struct {
+	Comments []Comment `json:"comments"`
+
+	// People Members who can be mentioned.
+	People []struct {
+		Id   openapi_types.UUID `json:"id"`
+		Name string             `json:"name"`
+	} `json:"people"`
 }
 
 // Concurrents defines model for Concurrents.
@@ -3591,6 +3681,13 @@ type NewSite struct {
 	WindowSeconds *int `json:"window_seconds,omitempty"`
 }
 
+// NewSnippet defines model for NewSnippet.
+type NewSnippet struct {
+	Kind *SnippetKind `json:"kind,omitempty"`
+	Name string       `json:"name"`
+	Text string       `json:"text"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// ExpiresInDays Default: 90, limited by the expiry of your own token.
@@ -4331,6 +4428,28 @@ type ResourceUsage struct {
 	Volume *string `json:"volume,omitempty"`
 }
 
+// ReviewLink defines model for ReviewLink.
+type ReviewLink struct {
+	// Comment What the reviewer wrote.
+	Comment   *string            `json:"comment,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
+	DecidedAt *time.Time         `json:"decided_at,omitempty"`
+	ExpiresAt time.Time          `json:"expires_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Name Who reviews the post.
+	Name string `json:"name"`
+
+	// State `outdated`: the post has changed since, or is no longer pending.
+	State ReviewLinkState `json:"state"`
+
+	// Url Only in the response to its creation.
+	Url *string `json:"url,omitempty"`
+}
+
+// ReviewLinkState `outdated`: the post has changed since, or is no longer pending.
+type ReviewLinkState string
+
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
 
@@ -4944,6 +5063,27 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// Snippet defines model for Snippet.
+type Snippet struct {
+	CreatedAt time.Time          `json:"created_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
+	Kind      SnippetKind `json:"kind"`
+	Name      string      `json:"name"`
+	Text      string      `json:"text"`
+	UpdatedAt time.Time   `json:"updated_at"`
+}
+
+// SnippetEdit defines model for SnippetEdit.
+type SnippetEdit struct {
+	Name *string `json:"name,omitempty"`
+	Text *string `json:"text,omitempty"`
+}
+
+// SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
+type SnippetKind string
 
 // StatsImport defines model for StatsImport.
 type StatsImport struct {
@@ -5762,6 +5902,9 @@ type PostID = openapi_types.UUID
 // Reasons defines model for Reasons.
 type Reasons = []string
 
+// ReviewSecret defines model for ReviewSecret.
+type ReviewSecret = string
+
 // SeriesID defines model for SeriesID.
 type SeriesID = openapi_types.UUID
 
@@ -6124,6 +6267,13 @@ type ApprovePostParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AddCommentJSONBody defines parameters for AddComment.
+type AddCommentJSONBody struct {
+	// Mentions Ids of members.
+	Mentions *[]openapi_types.UUID `json:"mentions,omitempty"`
+	Text     string                `json:"text"`
+}
+
 // DiscardPostParams defines parameters for DiscardPost.
 type DiscardPostParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
@@ -6151,6 +6301,14 @@ type RejectPostParams struct {
 type RetryPostParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// CreateReviewLinkJSONBody defines parameters for CreateReviewLink.
+type CreateReviewLinkJSONBody struct {
+	ExpiresInDays *int `json:"expires_in_days,omitempty"`
+
+	// Name Who reviews the post.
+	Name string `json:"name"`
 }
 
 // ScheduleDraftParams defines parameters for ScheduleDraft.
@@ -6191,6 +6349,15 @@ type ListQueueSlotsParams struct {
 	From time.Time `form:"from" json:"from"`
 	To   time.Time `form:"to" json:"to"`
 }
+
+// DecideReviewFormdataBody defines parameters for DecideReview.
+type DecideReviewFormdataBody struct {
+	Comment  *string                          `form:"comment,omitempty" json:"comment,omitempty"`
+	Decision DecideReviewFormdataBodyDecision `form:"decision" json:"decision"`
+}
+
+// DecideReviewFormdataBodyDecision defines parameters for DecideReview.
+type DecideReviewFormdataBodyDecision string
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -6692,6 +6859,9 @@ type PreviewPostJSONRequestBody = PreviewedPost
 // EditPostJSONRequestBody defines body for EditPost for application/json ContentType.
 type EditPostJSONRequestBody = PostEdit
 
+// AddCommentJSONRequestBody defines body for AddComment for application/json ContentType.
+type AddCommentJSONRequestBody AddCommentJSONBody
+
 // DiscardPostJSONRequestBody defines body for DiscardPost for application/json ContentType.
 type DiscardPostJSONRequestBody = TargetChoice
 
@@ -6701,11 +6871,17 @@ type RejectPostJSONRequestBody = Rejection
 // RetryPostJSONRequestBody defines body for RetryPost for application/json ContentType.
 type RetryPostJSONRequestBody = TargetChoice
 
+// CreateReviewLinkJSONRequestBody defines body for CreateReviewLink for application/json ContentType.
+type CreateReviewLinkJSONRequestBody CreateReviewLinkJSONBody
+
 // ScheduleDraftJSONRequestBody defines body for ScheduleDraft for application/json ContentType.
 type ScheduleDraftJSONRequestBody = DraftTime
 
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
+
+// DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
+type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
@@ -6751,6 +6927,12 @@ type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
 
 // CreateSubscriptionJSONRequestBody defines body for CreateSubscription for application/json ContentType.
 type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
+
+// CreateSnippetJSONRequestBody defines body for CreateSnippet for application/json ContentType.
+type CreateSnippetJSONRequestBody = NewSnippet
+
+// UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
+type UpdateSnippetJSONRequestBody = SnippetEdit
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -7102,6 +7284,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteComment Deletes a comment of one's own.
+	//
+	// Corresponds with DELETE /api/v1/comments/{id} (the `DeleteComment` operationId).
+	DeleteComment(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeadLetters Lists dead letters, newest first. There is one entry for each post and account.
 	//
@@ -7722,6 +7909,8 @@ type ClientInterface interface {
 
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
 	//
+	// Of a thread of which only segments with `after_minutes` are left, those are canceled; what is published stays, and the post is posted.
+	//
 	// Corresponds with DELETE /api/v1/posts/{id} (the `CancelPost` operationId).
 	CancelPost(ctx context.Context, id PostID, params *CancelPostParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7760,6 +7949,29 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/posts/{id}/approve (the `ApprovePost` operationId).
 	ApprovePost(ctx context.Context, id PostID, params *ApprovePostParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListComments Lists the comments on a post, oldest first, and the members who can be mentioned.
+	//
+	// Corresponds with GET /api/v1/posts/{id}/comments (the `ListComments` operationId).
+	ListComments(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddCommentWithBody Adds a comment to a post. It is never published.
+	//
+	// The members whom it mentions get an event of the type `commented`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+	AddCommentWithBody(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddComment Adds a comment to a post. It is never published.
+	//
+	// The members whom it mentions get an event of the type `commented`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+	AddComment(ctx context.Context, id PostID, body AddCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DiscardPostWithBody Discards the failed or uncertain targets of a post.
 	//
@@ -7822,6 +8034,31 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/posts/{id}/retry (the `RetryPost` operationId).
 	RetryPost(ctx context.Context, id PostID, params *RetryPostParams, body RetryPostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListReviewLinks Lists the review links of a post, newest first.
+	//
+	// Corresponds with GET /api/v1/posts/{id}/review-links (the `ListReviewLinks` operationId).
+	ListReviewLinks(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReviewLinkWithBody Creates a link by which somebody without an account can approve or reject the post.
+	//
+	// The post must be pending approval. The link shows this version of it; every change of the post makes it
+	// outdated. Its decision is recorded in the audit log with the name given here.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+	CreateReviewLinkWithBody(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReviewLink Creates a link by which somebody without an account can approve or reject the post.
+	//
+	// The post must be pending approval. The link shows this version of it; every change of the post makes it
+	// outdated. Its decision is recorded in the audit log with the name given here.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+	CreateReviewLink(ctx context.Context, id PostID, body CreateReviewLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ScheduleDraftWithBody Schedules a draft.
 	//
 	// Takes any type of body and a specified content type.
@@ -7881,6 +8118,35 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeReviewLink Revokes a review link.
+	//
+	// Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
+	RevokeReviewLink(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShowReview The page of a review link, with previews of the post. The secret in its address is the proof.
+	//
+	// Corresponds with GET /api/v1/review/{secret} (the `ShowReview` operationId).
+	ShowReview(ctx context.Context, secret ReviewSecret, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideReviewWithBody Where the page of a review link sends its form.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+	DecideReviewWithBody(ctx context.Context, secret ReviewSecret, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideReviewWithFormdataBody Where the page of a review link sends its form.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type.
+	//
+	// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+	DecideReviewWithFormdataBody(ctx context.Context, secret ReviewSecret, body DecideReviewFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReviewFile Returns a file of the post that a review link shows.
+	//
+	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
+	GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	//
@@ -8410,6 +8676,44 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
 	ResendEmail(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSnippets Lists snippets, sets of hashtags and templates.
+	//
+	// Corresponds with GET /api/v1/snippets (the `ListSnippets` operationId).
+	ListSnippets(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSnippetWithBody Stores a text that is inserted into posts.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+	CreateSnippetWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSnippet Stores a text that is inserted into posts.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+	CreateSnippet(ctx context.Context, body CreateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSnippet Deletes a snippet.
+	//
+	// Corresponds with DELETE /api/v1/snippets/{id} (the `DeleteSnippet` operationId).
+	DeleteSnippet(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateSnippetWithBody Changes a snippet. Posts that it was inserted into stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+	UpdateSnippetWithBody(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+	UpdateSnippet(ctx context.Context, id LabelID, body UpdateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	//
@@ -9314,6 +9618,21 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteComment Deletes a comment of one's own.
+//
+// Corresponds with DELETE /api/v1/comments/{id} (the `DeleteComment` operationId).
+func (c *Client) DeleteComment(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteCommentRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -10723,6 +11042,8 @@ func (c *Client) PreviewPost(ctx context.Context, body PreviewPostJSONRequestBod
 
 // CancelPost Cancels a post that is not yet being published. The post stays readable.
 //
+// Of a thread of which only segments with `after_minutes` are left, those are canceled; what is published stays, and the post is posted.
+//
 // Corresponds with DELETE /api/v1/posts/{id} (the `CancelPost` operationId).
 func (c *Client) CancelPost(ctx context.Context, id PostID, params *CancelPostParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCancelPostRequest(c.Server, id, params)
@@ -10802,6 +11123,59 @@ func (c *Client) EditPost(ctx context.Context, id PostID, params *EditPostParams
 // Corresponds with POST /api/v1/posts/{id}/approve (the `ApprovePost` operationId).
 func (c *Client) ApprovePost(ctx context.Context, id PostID, params *ApprovePostParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewApprovePostRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListComments Lists the comments on a post, oldest first, and the members who can be mentioned.
+//
+// Corresponds with GET /api/v1/posts/{id}/comments (the `ListComments` operationId).
+func (c *Client) ListComments(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCommentsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddCommentWithBody Adds a comment to a post. It is never published.
+//
+// The members whom it mentions get an event of the type `commented`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+func (c *Client) AddCommentWithBody(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddCommentRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddComment Adds a comment to a post. It is never published.
+//
+// The members whom it mentions get an event of the type `commented`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+func (c *Client) AddComment(ctx context.Context, id PostID, body AddCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddCommentRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10953,6 +11327,61 @@ func (c *Client) RetryPost(ctx context.Context, id PostID, params *RetryPostPara
 	return c.Client.Do(req)
 }
 
+// ListReviewLinks Lists the review links of a post, newest first.
+//
+// Corresponds with GET /api/v1/posts/{id}/review-links (the `ListReviewLinks` operationId).
+func (c *Client) ListReviewLinks(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReviewLinksRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReviewLinkWithBody Creates a link by which somebody without an account can approve or reject the post.
+//
+// The post must be pending approval. The link shows this version of it; every change of the post makes it
+// outdated. Its decision is recorded in the audit log with the name given here.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+func (c *Client) CreateReviewLinkWithBody(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReviewLinkRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReviewLink Creates a link by which somebody without an account can approve or reject the post.
+//
+// The post must be pending approval. The link shows this version of it; every change of the post makes it
+// outdated. Its decision is recorded in the audit log with the name given here.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+func (c *Client) CreateReviewLink(ctx context.Context, id PostID, body CreateReviewLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReviewLinkRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ScheduleDraftWithBody Schedules a draft.
 //
 // Takes any type of body and a specified content type.
@@ -11093,6 +11522,85 @@ func (c *Client) PostTimeline(ctx context.Context, id PostID, params *PostTimeli
 // Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListQueueSlotsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeReviewLink Revokes a review link.
+//
+// Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
+func (c *Client) RevokeReviewLink(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeReviewLinkRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShowReview The page of a review link, with previews of the post. The secret in its address is the proof.
+//
+// Corresponds with GET /api/v1/review/{secret} (the `ShowReview` operationId).
+func (c *Client) ShowReview(ctx context.Context, secret ReviewSecret, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShowReviewRequest(c.Server, secret)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideReviewWithBody Where the page of a review link sends its form.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+func (c *Client) DecideReviewWithBody(ctx context.Context, secret ReviewSecret, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideReviewRequestWithBody(c.Server, secret, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideReviewWithFormdataBody Where the page of a review link sends its form.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type.
+//
+// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+func (c *Client) DecideReviewWithFormdataBody(ctx context.Context, secret ReviewSecret, body DecideReviewFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideReviewRequestWithFormdataBody(c.Server, secret, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReviewFile Returns a file of the post that a review link shows.
+//
+// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
+func (c *Client) GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReviewFileRequest(c.Server, secret, id)
 	if err != nil {
 		return nil, err
 	}
@@ -12362,6 +12870,104 @@ func (c *Client) DeleteSubscription(ctx context.Context, id SiteID, subscription
 // Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
 func (c *Client) ResendEmail(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResendEmailRequest(c.Server, id, subscription)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSnippets Lists snippets, sets of hashtags and templates.
+//
+// Corresponds with GET /api/v1/snippets (the `ListSnippets` operationId).
+func (c *Client) ListSnippets(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSnippetsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSnippetWithBody Stores a text that is inserted into posts.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+func (c *Client) CreateSnippetWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSnippetRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSnippet Stores a text that is inserted into posts.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+func (c *Client) CreateSnippet(ctx context.Context, body CreateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSnippetRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSnippet Deletes a snippet.
+//
+// Corresponds with DELETE /api/v1/snippets/{id} (the `DeleteSnippet` operationId).
+func (c *Client) DeleteSnippet(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSnippetRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateSnippetWithBody Changes a snippet. Posts that it was inserted into stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+func (c *Client) UpdateSnippetWithBody(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateSnippetRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+func (c *Client) UpdateSnippet(ctx context.Context, id LabelID, body UpdateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateSnippetRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14300,6 +14906,40 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteCommentRequest constructs an http.Request for the DeleteComment method
+func NewDeleteCommentRequest(server string, id LabelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/comments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -17482,6 +18122,87 @@ func NewApprovePostRequest(server string, id PostID, params *ApprovePostParams) 
 	return req, nil
 }
 
+// NewListCommentsRequest constructs an http.Request for the ListComments method
+func NewListCommentsRequest(server string, id PostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/comments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddCommentRequest calls the generic AddComment builder with application/json body
+func NewAddCommentRequest(server string, id PostID, body AddCommentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddCommentRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewAddCommentRequestWithBody constructs an http.Request for the AddComment method, with any body, and a specified content type
+func NewAddCommentRequestWithBody(server string, id PostID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/comments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewDiscardPostRequest calls the generic DiscardPost builder with application/json body
 func NewDiscardPostRequest(server string, id PostID, params *DiscardPostParams, body DiscardPostJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -17762,6 +18483,87 @@ func NewRetryPostRequestWithBody(server string, id PostID, params *RetryPostPara
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewListReviewLinksRequest constructs an http.Request for the ListReviewLinks method
+func NewListReviewLinksRequest(server string, id PostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/review-links", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateReviewLinkRequest calls the generic CreateReviewLink builder with application/json body
+func NewCreateReviewLinkRequest(server string, id PostID, body CreateReviewLinkJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateReviewLinkRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewCreateReviewLinkRequestWithBody constructs an http.Request for the CreateReviewLink method, with any body, and a specified content type
+func NewCreateReviewLinkRequestWithBody(server string, id PostID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/review-links", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -18145,6 +18947,162 @@ func NewListQueueSlotsRequest(server string, params *ListQueueSlotsParams) (*htt
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeReviewLinkRequest constructs an http.Request for the RevokeReviewLink method
+func NewRevokeReviewLinkRequest(server string, id LabelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/review-links/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewShowReviewRequest constructs an http.Request for the ShowReview method
+func NewShowReviewRequest(server string, secret ReviewSecret) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/review/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDecideReviewRequestWithFormdataBody calls the generic DecideReview builder with application/x-www-form-urlencoded body
+func NewDecideReviewRequestWithFormdataBody(server string, secret ReviewSecret, body DecideReviewFormdataRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	bodyStr, err := runtime.MarshalForm(body, nil)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = strings.NewReader(bodyStr.Encode())
+	return NewDecideReviewRequestWithBody(server, secret, "application/x-www-form-urlencoded", bodyReader)
+}
+
+// NewDecideReviewRequestWithBody constructs an http.Request for the DecideReview method, with any body, and a specified content type
+func NewDecideReviewRequestWithBody(server string, secret ReviewSecret, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/review/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetReviewFileRequest constructs an http.Request for the GetReviewFile method
+func NewGetReviewFileRequest(server string, secret ReviewSecret, id LabelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/review/%s/files/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -21178,6 +22136,154 @@ func NewResendEmailRequest(server string, id SiteID, subscription SubscriptionID
 	return req, nil
 }
 
+// NewListSnippetsRequest constructs an http.Request for the ListSnippets method
+func NewListSnippetsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/snippets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateSnippetRequest calls the generic CreateSnippet builder with application/json body
+func NewCreateSnippetRequest(server string, body CreateSnippetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSnippetRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateSnippetRequestWithBody constructs an http.Request for the CreateSnippet method, with any body, and a specified content type
+func NewCreateSnippetRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/snippets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteSnippetRequest constructs an http.Request for the DeleteSnippet method
+func NewDeleteSnippetRequest(server string, id LabelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/snippets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateSnippetRequest calls the generic UpdateSnippet builder with application/json body
+func NewUpdateSnippetRequest(server string, id LabelID, body UpdateSnippetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateSnippetRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateSnippetRequestWithBody constructs an http.Request for the UpdateSnippet method, with any body, and a specified content type
+func NewUpdateSnippetRequestWithBody(server string, id LabelID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/snippets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewPlausibleAggregateRequest constructs an http.Request for the PlausibleAggregate method
 func NewPlausibleAggregateRequest(server string, params *PlausibleAggregateParams) (*http.Request, error) {
 	var err error
@@ -23136,6 +24242,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
+	// DeleteCommentWithResponse Deletes a comment of one's own.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/comments/{id} (the `DeleteComment` operationId).
+	DeleteCommentWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteCommentResponse, error)
+
 	// ListDeadLettersWithResponse Lists dead letters, newest first. There is one entry for each post and account.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -23833,6 +24946,8 @@ type ClientWithResponsesInterface interface {
 
 	// CancelPostWithResponse Cancels a post that is not yet being published. The post stays readable.
 	//
+	// Of a thread of which only segments with `after_minutes` are left, those are canceled; what is published stays, and the post is posted.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/posts/{id} (the `CancelPost` operationId).
@@ -23877,6 +24992,31 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/posts/{id}/approve (the `ApprovePost` operationId).
 	ApprovePostWithResponse(ctx context.Context, id PostID, params *ApprovePostParams, reqEditors ...RequestEditorFn) (*ApprovePostResponse, error)
+
+	// ListCommentsWithResponse Lists the comments on a post, oldest first, and the members who can be mentioned.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/posts/{id}/comments (the `ListComments` operationId).
+	ListCommentsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*ListCommentsResponse, error)
+
+	// AddCommentWithBodyWithResponse Adds a comment to a post. It is never published.
+	//
+	// The members whom it mentions get an event of the type `commented`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+	AddCommentWithBodyWithResponse(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddCommentResponse, error)
+
+	// AddCommentWithResponse Adds a comment to a post. It is never published.
+	//
+	// The members whom it mentions get an event of the type `commented`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+	AddCommentWithResponse(ctx context.Context, id PostID, body AddCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*AddCommentResponse, error)
 
 	// DiscardPostWithBodyWithResponse Discards the failed or uncertain targets of a post.
 	//
@@ -23942,6 +25082,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/posts/{id}/retry (the `RetryPost` operationId).
 	RetryPostWithResponse(ctx context.Context, id PostID, params *RetryPostParams, body RetryPostJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryPostResponse, error)
+
+	// ListReviewLinksWithResponse Lists the review links of a post, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/posts/{id}/review-links (the `ListReviewLinks` operationId).
+	ListReviewLinksWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*ListReviewLinksResponse, error)
+
+	// CreateReviewLinkWithBodyWithResponse Creates a link by which somebody without an account can approve or reject the post.
+	//
+	// The post must be pending approval. The link shows this version of it; every change of the post makes it
+	// outdated. Its decision is recorded in the audit log with the name given here.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+	CreateReviewLinkWithBodyWithResponse(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReviewLinkResponse, error)
+
+	// CreateReviewLinkWithResponse Creates a link by which somebody without an account can approve or reject the post.
+	//
+	// The post must be pending approval. The link shows this version of it; every change of the post makes it
+	// outdated. Its decision is recorded in the audit log with the name given here.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+	CreateReviewLinkWithResponse(ctx context.Context, id PostID, body CreateReviewLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReviewLinkResponse, error)
 
 	// ScheduleDraftWithBodyWithResponse Schedules a draft.
 	//
@@ -24012,6 +25179,41 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlotsWithResponse(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*ListQueueSlotsResponse, error)
+
+	// RevokeReviewLinkWithResponse Revokes a review link.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
+	RevokeReviewLinkWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*RevokeReviewLinkResponse, error)
+
+	// ShowReviewWithResponse The page of a review link, with previews of the post. The secret in its address is the proof.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/review/{secret} (the `ShowReview` operationId).
+	ShowReviewWithResponse(ctx context.Context, secret ReviewSecret, reqEditors ...RequestEditorFn) (*ShowReviewResponse, error)
+
+	// DecideReviewWithBodyWithResponse Where the page of a review link sends its form.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+	DecideReviewWithBodyWithResponse(ctx context.Context, secret ReviewSecret, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideReviewResponse, error)
+
+	// DecideReviewWithFormdataBodyWithResponse Where the page of a review link sends its form.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+	DecideReviewWithFormdataBodyWithResponse(ctx context.Context, secret ReviewSecret, body DecideReviewFormdataRequestBody, reqEditors ...RequestEditorFn) (*DecideReviewResponse, error)
+
+	// GetReviewFileWithResponse Returns a file of the post that a review link shows.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
+	GetReviewFileWithResponse(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*GetReviewFileResponse, error)
 
 	// ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
 	//
@@ -24627,6 +25829,48 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/sites/{id}/subscriptions/{subscription}/resend (the `ResendEmail` operationId).
 	ResendEmailWithResponse(ctx context.Context, id SiteID, subscription SubscriptionID, reqEditors ...RequestEditorFn) (*ResendEmailResponse, error)
+
+	// ListSnippetsWithResponse Lists snippets, sets of hashtags and templates.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/snippets (the `ListSnippets` operationId).
+	ListSnippetsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSnippetsResponse, error)
+
+	// CreateSnippetWithBodyWithResponse Stores a text that is inserted into posts.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+	CreateSnippetWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSnippetResponse, error)
+
+	// CreateSnippetWithResponse Stores a text that is inserted into posts.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+	CreateSnippetWithResponse(ctx context.Context, body CreateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSnippetResponse, error)
+
+	// DeleteSnippetWithResponse Deletes a snippet.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/snippets/{id} (the `DeleteSnippet` operationId).
+	DeleteSnippetWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteSnippetResponse, error)
+
+	// UpdateSnippetWithBodyWithResponse Changes a snippet. Posts that it was inserted into stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+	UpdateSnippetWithBodyWithResponse(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateSnippetResponse, error)
+
+	// UpdateSnippetWithResponse Changes a snippet. Posts that it was inserted into stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+	UpdateSnippetWithResponse(ctx context.Context, id LabelID, body UpdateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSnippetResponse, error)
 
 	// PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
 	//
@@ -26379,6 +27623,54 @@ func (r ListAuditResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteCommentResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteComment
+type DeleteCommentResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteCommentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteCommentResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteCommentResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteCommentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteCommentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteCommentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteCommentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -29940,6 +31232,116 @@ func (r ApprovePostResponse) ContentType() string {
 	return ""
 }
 
+// ListCommentsResponseDefaultHeaders the declared response headers of an HTTP default response for ListComments
+type ListCommentsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListCommentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CommentList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListCommentsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCommentsResponse) GetJSON200() *CommentList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListCommentsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCommentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCommentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCommentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCommentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddCommentResponseDefaultHeaders the declared response headers of an HTTP default response for AddComment
+type AddCommentResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type AddCommentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Comment
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *AddCommentResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AddCommentResponse) GetJSON201() *Comment {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddCommentResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddCommentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddCommentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddCommentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddCommentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // DiscardPostResponse200Headers the declared response headers of an HTTP 200 response for DiscardPost
 type DiscardPostResponse200Headers struct {
 	ETag *string
@@ -30230,6 +31632,120 @@ func (r RetryPostResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RetryPostResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListReviewLinksResponseDefaultHeaders the declared response headers of an HTTP default response for ListReviewLinks
+type ListReviewLinksResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListReviewLinksResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		ReviewLinks []ReviewLink `json:"review_links"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListReviewLinksResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListReviewLinksResponse) GetJSON200() *struct {
+	ReviewLinks []ReviewLink `json:"review_links"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListReviewLinksResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListReviewLinksResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReviewLinksResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReviewLinksResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListReviewLinksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateReviewLinkResponseDefaultHeaders the declared response headers of an HTTP default response for CreateReviewLink
+type CreateReviewLinkResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateReviewLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ReviewLink
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateReviewLinkResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateReviewLinkResponse) GetJSON201() *ReviewLink {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateReviewLinkResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateReviewLinkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateReviewLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateReviewLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateReviewLinkResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -30647,6 +32163,198 @@ func (r ListQueueSlotsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListQueueSlotsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RevokeReviewLinkResponseDefaultHeaders the declared response headers of an HTTP default response for RevokeReviewLink
+type RevokeReviewLinkResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type RevokeReviewLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RevokeReviewLinkResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RevokeReviewLinkResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeReviewLinkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeReviewLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeReviewLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeReviewLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ShowReviewResponseDefaultHeaders the declared response headers of an HTTP default response for ShowReview
+type ShowReviewResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ShowReviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ShowReviewResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ShowReviewResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ShowReviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ShowReviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ShowReviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ShowReviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DecideReviewResponseDefaultHeaders the declared response headers of an HTTP default response for DecideReview
+type DecideReviewResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DecideReviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DecideReviewResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DecideReviewResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DecideReviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DecideReviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DecideReviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DecideReviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetReviewFileResponseDefaultHeaders the declared response headers of an HTTP default response for GetReviewFile
+type GetReviewFileResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetReviewFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetReviewFileResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetReviewFileResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetReviewFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReviewFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReviewFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetReviewFileResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -33960,6 +35668,223 @@ func (r ResendEmailResponse) ContentType() string {
 	return ""
 }
 
+// ListSnippetsResponseDefaultHeaders the declared response headers of an HTTP default response for ListSnippets
+type ListSnippetsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListSnippetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Snippets []Snippet `json:"snippets"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSnippetsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSnippetsResponse) GetJSON200() *struct {
+	Snippets []Snippet `json:"snippets"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSnippetsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSnippetsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSnippetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSnippetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSnippetsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateSnippetResponseDefaultHeaders the declared response headers of an HTTP default response for CreateSnippet
+type CreateSnippetResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateSnippetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Snippet
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateSnippetResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateSnippetResponse) GetJSON201() *Snippet {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateSnippetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateSnippetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateSnippetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateSnippetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateSnippetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteSnippetResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteSnippet
+type DeleteSnippetResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteSnippetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteSnippetResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteSnippetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteSnippetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteSnippetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteSnippetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteSnippetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateSnippetResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateSnippet
+type UpdateSnippetResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateSnippetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Snippet
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateSnippetResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateSnippetResponse) GetJSON200() *Snippet {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateSnippetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateSnippetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateSnippetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateSnippetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateSnippetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PlausibleAggregateResponseDefaultHeaders the declared response headers of an HTTP default response for PlausibleAggregate
 type PlausibleAggregateResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -36364,6 +38289,19 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 	return ParseListAuditResponse(rsp)
 }
 
+// DeleteCommentWithResponse Deletes a comment of one's own.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/comments/{id} (the `DeleteComment` operationId).
+func (c *ClientWithResponses) DeleteCommentWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteCommentResponse, error) {
+	rsp, err := c.DeleteComment(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteCommentResponse(rsp)
+}
+
 // ListDeadLettersWithResponse Lists dead letters, newest first. There is one entry for each post and account.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -37529,6 +39467,8 @@ func (c *ClientWithResponses) PreviewPostWithResponse(ctx context.Context, body 
 
 // CancelPostWithResponse Cancels a post that is not yet being published. The post stays readable.
 //
+// Of a thread of which only segments with `after_minutes` are left, those are canceled; what is published stays, and the post is posted.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/posts/{id} (the `CancelPost` operationId).
@@ -37602,6 +39542,49 @@ func (c *ClientWithResponses) ApprovePostWithResponse(ctx context.Context, id Po
 		return nil, err
 	}
 	return ParseApprovePostResponse(rsp)
+}
+
+// ListCommentsWithResponse Lists the comments on a post, oldest first, and the members who can be mentioned.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/posts/{id}/comments (the `ListComments` operationId).
+func (c *ClientWithResponses) ListCommentsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*ListCommentsResponse, error) {
+	rsp, err := c.ListComments(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCommentsResponse(rsp)
+}
+
+// AddCommentWithBodyWithResponse Adds a comment to a post. It is never published.
+//
+// The members whom it mentions get an event of the type `commented`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+func (c *ClientWithResponses) AddCommentWithBodyWithResponse(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddCommentResponse, error) {
+	rsp, err := c.AddCommentWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddCommentResponse(rsp)
+}
+
+// AddCommentWithResponse Adds a comment to a post. It is never published.
+//
+// The members whom it mentions get an event of the type `commented`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/{id}/comments (the `AddComment` operationId).
+func (c *ClientWithResponses) AddCommentWithResponse(ctx context.Context, id PostID, body AddCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*AddCommentResponse, error) {
+	rsp, err := c.AddComment(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddCommentResponse(rsp)
 }
 
 // DiscardPostWithBodyWithResponse Discards the failed or uncertain targets of a post.
@@ -37715,6 +39698,51 @@ func (c *ClientWithResponses) RetryPostWithResponse(ctx context.Context, id Post
 		return nil, err
 	}
 	return ParseRetryPostResponse(rsp)
+}
+
+// ListReviewLinksWithResponse Lists the review links of a post, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/posts/{id}/review-links (the `ListReviewLinks` operationId).
+func (c *ClientWithResponses) ListReviewLinksWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*ListReviewLinksResponse, error) {
+	rsp, err := c.ListReviewLinks(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReviewLinksResponse(rsp)
+}
+
+// CreateReviewLinkWithBodyWithResponse Creates a link by which somebody without an account can approve or reject the post.
+//
+// The post must be pending approval. The link shows this version of it; every change of the post makes it
+// outdated. Its decision is recorded in the audit log with the name given here.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+func (c *ClientWithResponses) CreateReviewLinkWithBodyWithResponse(ctx context.Context, id PostID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReviewLinkResponse, error) {
+	rsp, err := c.CreateReviewLinkWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReviewLinkResponse(rsp)
+}
+
+// CreateReviewLinkWithResponse Creates a link by which somebody without an account can approve or reject the post.
+//
+// The post must be pending approval. The link shows this version of it; every change of the post makes it
+// outdated. Its decision is recorded in the audit log with the name given here.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/{id}/review-links (the `CreateReviewLink` operationId).
+func (c *ClientWithResponses) CreateReviewLinkWithResponse(ctx context.Context, id PostID, body CreateReviewLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReviewLinkResponse, error) {
+	rsp, err := c.CreateReviewLink(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReviewLinkResponse(rsp)
 }
 
 // ScheduleDraftWithBodyWithResponse Schedules a draft.
@@ -37839,6 +39867,71 @@ func (c *ClientWithResponses) ListQueueSlotsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListQueueSlotsResponse(rsp)
+}
+
+// RevokeReviewLinkWithResponse Revokes a review link.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
+func (c *ClientWithResponses) RevokeReviewLinkWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*RevokeReviewLinkResponse, error) {
+	rsp, err := c.RevokeReviewLink(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeReviewLinkResponse(rsp)
+}
+
+// ShowReviewWithResponse The page of a review link, with previews of the post. The secret in its address is the proof.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/review/{secret} (the `ShowReview` operationId).
+func (c *ClientWithResponses) ShowReviewWithResponse(ctx context.Context, secret ReviewSecret, reqEditors ...RequestEditorFn) (*ShowReviewResponse, error) {
+	rsp, err := c.ShowReview(ctx, secret, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShowReviewResponse(rsp)
+}
+
+// DecideReviewWithBodyWithResponse Where the page of a review link sends its form.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+func (c *ClientWithResponses) DecideReviewWithBodyWithResponse(ctx context.Context, secret ReviewSecret, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideReviewResponse, error) {
+	rsp, err := c.DecideReviewWithBody(ctx, secret, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideReviewResponse(rsp)
+}
+
+// DecideReviewWithFormdataBodyWithResponse Where the page of a review link sends its form.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/review/{secret} (the `DecideReview` operationId).
+func (c *ClientWithResponses) DecideReviewWithFormdataBodyWithResponse(ctx context.Context, secret ReviewSecret, body DecideReviewFormdataRequestBody, reqEditors ...RequestEditorFn) (*DecideReviewResponse, error) {
+	rsp, err := c.DecideReviewWithFormdataBody(ctx, secret, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideReviewResponse(rsp)
+}
+
+// GetReviewFileWithResponse Returns a file of the post that a review link shows.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
+func (c *ClientWithResponses) GetReviewFileWithResponse(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*GetReviewFileResponse, error) {
+	rsp, err := c.GetReviewFile(ctx, secret, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReviewFileResponse(rsp)
 }
 
 // ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
@@ -38898,6 +40991,84 @@ func (c *ClientWithResponses) ResendEmailWithResponse(ctx context.Context, id Si
 		return nil, err
 	}
 	return ParseResendEmailResponse(rsp)
+}
+
+// ListSnippetsWithResponse Lists snippets, sets of hashtags and templates.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/snippets (the `ListSnippets` operationId).
+func (c *ClientWithResponses) ListSnippetsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSnippetsResponse, error) {
+	rsp, err := c.ListSnippets(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSnippetsResponse(rsp)
+}
+
+// CreateSnippetWithBodyWithResponse Stores a text that is inserted into posts.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+func (c *ClientWithResponses) CreateSnippetWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSnippetResponse, error) {
+	rsp, err := c.CreateSnippetWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSnippetResponse(rsp)
+}
+
+// CreateSnippetWithResponse Stores a text that is inserted into posts.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/snippets (the `CreateSnippet` operationId).
+func (c *ClientWithResponses) CreateSnippetWithResponse(ctx context.Context, body CreateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSnippetResponse, error) {
+	rsp, err := c.CreateSnippet(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSnippetResponse(rsp)
+}
+
+// DeleteSnippetWithResponse Deletes a snippet.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/snippets/{id} (the `DeleteSnippet` operationId).
+func (c *ClientWithResponses) DeleteSnippetWithResponse(ctx context.Context, id LabelID, reqEditors ...RequestEditorFn) (*DeleteSnippetResponse, error) {
+	rsp, err := c.DeleteSnippet(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteSnippetResponse(rsp)
+}
+
+// UpdateSnippetWithBodyWithResponse Changes a snippet. Posts that it was inserted into stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+func (c *ClientWithResponses) UpdateSnippetWithBodyWithResponse(ctx context.Context, id LabelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateSnippetResponse, error) {
+	rsp, err := c.UpdateSnippetWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateSnippetResponse(rsp)
+}
+
+// UpdateSnippetWithResponse Changes a snippet. Posts that it was inserted into stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/snippets/{id} (the `UpdateSnippet` operationId).
+func (c *ClientWithResponses) UpdateSnippetWithResponse(ctx context.Context, id LabelID, body UpdateSnippetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSnippetResponse, error) {
+	rsp, err := c.UpdateSnippet(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateSnippetResponse(rsp)
 }
 
 // PlausibleAggregateWithResponse Plausible's Stats API v1: returns totals.
@@ -40688,6 +42859,48 @@ func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	switch {
 	case true:
 		var headers ListAuditResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteCommentResponse parses an HTTP response from a DeleteCommentWithResponse call
+func ParseDeleteCommentResponse(rsp *http.Response) (*DeleteCommentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteCommentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteCommentResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -43812,6 +46025,98 @@ func ParseApprovePostResponse(rsp *http.Response) (*ApprovePostResponse, error) 
 	return response, nil
 }
 
+// ParseListCommentsResponse parses an HTTP response from a ListCommentsWithResponse call
+func ParseListCommentsResponse(rsp *http.Response) (*ListCommentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCommentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CommentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListCommentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddCommentResponse parses an HTTP response from a AddCommentWithResponse call
+func ParseAddCommentResponse(rsp *http.Response) (*AddCommentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddCommentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Comment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers AddCommentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseDiscardPostResponse parses an HTTP response from a DiscardPostWithResponse call
 func ParseDiscardPostResponse(rsp *http.Response) (*DiscardPostResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -44062,6 +46367,100 @@ func ParseRetryPostResponse(rsp *http.Response) (*RetryPostResponse, error) {
 		response.Headers200 = &headers
 	case true:
 		var headers RetryPostResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListReviewLinksResponse parses an HTTP response from a ListReviewLinksWithResponse call
+func ParseListReviewLinksResponse(rsp *http.Response) (*ListReviewLinksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReviewLinksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			ReviewLinks []ReviewLink `json:"review_links"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListReviewLinksResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateReviewLinkResponse parses an HTTP response from a CreateReviewLinkWithResponse call
+func ParseCreateReviewLinkResponse(rsp *http.Response) (*CreateReviewLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateReviewLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ReviewLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateReviewLinkResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -44429,6 +46828,165 @@ func ParseListQueueSlotsResponse(rsp *http.Response) (*ListQueueSlotsResponse, e
 	switch {
 	case true:
 		var headers ListQueueSlotsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRevokeReviewLinkResponse parses an HTTP response from a RevokeReviewLinkWithResponse call
+func ParseRevokeReviewLinkResponse(rsp *http.Response) (*RevokeReviewLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeReviewLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RevokeReviewLinkResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseShowReviewResponse parses an HTTP response from a ShowReviewWithResponse call
+func ParseShowReviewResponse(rsp *http.Response) (*ShowReviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ShowReviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ShowReviewResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDecideReviewResponse parses an HTTP response from a DecideReviewWithResponse call
+func ParseDecideReviewResponse(rsp *http.Response) (*DecideReviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DecideReviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DecideReviewResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetReviewFileResponse parses an HTTP response from a GetReviewFileWithResponse call
+func ParseGetReviewFileResponse(rsp *http.Response) (*GetReviewFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReviewFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetReviewFileResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -47318,6 +49876,188 @@ func ParseResendEmailResponse(rsp *http.Response) (*ResendEmailResponse, error) 
 	switch {
 	case true:
 		var headers ResendEmailResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSnippetsResponse parses an HTTP response from a ListSnippetsWithResponse call
+func ParseListSnippetsResponse(rsp *http.Response) (*ListSnippetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSnippetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Snippets []Snippet `json:"snippets"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSnippetsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateSnippetResponse parses an HTTP response from a CreateSnippetWithResponse call
+func ParseCreateSnippetResponse(rsp *http.Response) (*CreateSnippetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateSnippetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Snippet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateSnippetResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteSnippetResponse parses an HTTP response from a DeleteSnippetWithResponse call
+func ParseDeleteSnippetResponse(rsp *http.Response) (*DeleteSnippetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteSnippetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteSnippetResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateSnippetResponse parses an HTTP response from a UpdateSnippetWithResponse call
+func ParseUpdateSnippetResponse(rsp *http.Response) (*UpdateSnippetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateSnippetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Snippet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers UpdateSnippetResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

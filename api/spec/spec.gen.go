@@ -905,6 +905,36 @@ func (e ReportTableName) Valid() bool {
 	}
 }
 
+// Defines values for ReviewLinkState.
+const (
+	ReviewLinkStateApproved ReviewLinkState = "approved"
+	ReviewLinkStateExpired  ReviewLinkState = "expired"
+	ReviewLinkStateOpen     ReviewLinkState = "open"
+	ReviewLinkStateOutdated ReviewLinkState = "outdated"
+	ReviewLinkStateRejected ReviewLinkState = "rejected"
+	ReviewLinkStateRevoked  ReviewLinkState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the ReviewLinkState enum.
+func (e ReviewLinkState) Valid() bool {
+	switch e {
+	case ReviewLinkStateApproved:
+		return true
+	case ReviewLinkStateExpired:
+		return true
+	case ReviewLinkStateOpen:
+		return true
+	case ReviewLinkStateOutdated:
+		return true
+	case ReviewLinkStateRejected:
+		return true
+	case ReviewLinkStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAuthor Role = "author"
@@ -1235,6 +1265,27 @@ func (e SiteReportGrain) Valid() bool {
 	case SiteReportGrainHours:
 		return true
 	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SnippetKind.
+const (
+	SnippetKindHashtags SnippetKind = "hashtags"
+	SnippetKindTemplate SnippetKind = "template"
+	SnippetKindText     SnippetKind = "text"
+)
+
+// Valid indicates whether the value is a known member of the SnippetKind enum.
+func (e SnippetKind) Valid() bool {
+	switch e {
+	case SnippetKindHashtags:
+		return true
+	case SnippetKindTemplate:
+		return true
+	case SnippetKindText:
 		return true
 	default:
 		return false
@@ -1697,6 +1748,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	case PostTimelineParamsFormatJson:
 		return true
 	case PostTimelineParamsFormatText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecideReviewFormdataBodyDecision.
+const (
+	Approve DecideReviewFormdataBodyDecision = "approve"
+	Reject  DecideReviewFormdataBodyDecision = "reject"
+)
+
+// Valid indicates whether the value is a known member of the DecideReviewFormdataBodyDecision enum.
+func (e DecideReviewFormdataBodyDecision) Valid() bool {
+	switch e {
+	case Approve:
+		return true
+	case Reject:
 		return true
 	default:
 		return false
@@ -2441,6 +2510,27 @@ type ClockReading struct {
 
 	// UncertaintyMs Uncertainty of the measurement.
 	UncertaintyMs float64 `json:"uncertainty_ms"`
+}
+
+// Comment defines model for Comment.
+type Comment struct {
+	CreatedAt time.Time            `json:"created_at"`
+	Id        openapi_types.UUID   `json:"id"`
+	Mentions  []openapi_types.UUID `json:"mentions"`
+	Text      string               `json:"text"`
+	UserId    openapi_types.UUID   `json:"user_id"`
+	UserName  string               `json:"user_name"`
+}
+
+// CommentList defines model for CommentList.
+type CommentList struct {
+	Comments []Comment `json:"comments"`
+
+	// People Members who can be mentioned.
+	People []struct {
+		Id   openapi_types.UUID `json:"id"`
+		Name string             `json:"name"`
+	} `json:"people"`
 }
 
 // Concurrents defines model for Concurrents.
@@ -3593,6 +3683,13 @@ type NewSite struct {
 	WindowSeconds *int `json:"window_seconds,omitempty"`
 }
 
+// NewSnippet defines model for NewSnippet.
+type NewSnippet struct {
+	Kind *SnippetKind `json:"kind,omitempty"`
+	Name string       `json:"name"`
+	Text string       `json:"text"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// ExpiresInDays Default: 90, limited by the expiry of your own token.
@@ -4333,6 +4430,28 @@ type ResourceUsage struct {
 	Volume *string `json:"volume,omitempty"`
 }
 
+// ReviewLink defines model for ReviewLink.
+type ReviewLink struct {
+	// Comment What the reviewer wrote.
+	Comment   *string            `json:"comment,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
+	DecidedAt *time.Time         `json:"decided_at,omitempty"`
+	ExpiresAt time.Time          `json:"expires_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Name Who reviews the post.
+	Name string `json:"name"`
+
+	// State `outdated`: the post has changed since, or is no longer pending.
+	State ReviewLinkState `json:"state"`
+
+	// Url Only in the response to its creation.
+	Url *string `json:"url,omitempty"`
+}
+
+// ReviewLinkState `outdated`: the post has changed since, or is no longer pending.
+type ReviewLinkState string
+
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
 
@@ -4946,6 +5065,27 @@ type SlotInstance struct {
 	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
 	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
+
+// Snippet defines model for Snippet.
+type Snippet struct {
+	CreatedAt time.Time          `json:"created_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
+	Kind      SnippetKind `json:"kind"`
+	Name      string      `json:"name"`
+	Text      string      `json:"text"`
+	UpdatedAt time.Time   `json:"updated_at"`
+}
+
+// SnippetEdit defines model for SnippetEdit.
+type SnippetEdit struct {
+	Name *string `json:"name,omitempty"`
+	Text *string `json:"text,omitempty"`
+}
+
+// SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
+type SnippetKind string
 
 // StatsImport defines model for StatsImport.
 type StatsImport struct {
@@ -5764,6 +5904,9 @@ type PostID = openapi_types.UUID
 // Reasons defines model for Reasons.
 type Reasons = []string
 
+// ReviewSecret defines model for ReviewSecret.
+type ReviewSecret = string
+
 // SeriesID defines model for SeriesID.
 type SeriesID = openapi_types.UUID
 
@@ -6106,6 +6249,13 @@ type ApprovePostParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AddCommentJSONBody defines parameters for AddComment.
+type AddCommentJSONBody struct {
+	// Mentions Ids of members.
+	Mentions *[]openapi_types.UUID `json:"mentions,omitempty"`
+	Text     string                `json:"text"`
+}
+
 // DiscardPostParams defines parameters for DiscardPost.
 type DiscardPostParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
@@ -6133,6 +6283,14 @@ type RejectPostParams struct {
 type RetryPostParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// CreateReviewLinkJSONBody defines parameters for CreateReviewLink.
+type CreateReviewLinkJSONBody struct {
+	ExpiresInDays *int `json:"expires_in_days,omitempty"`
+
+	// Name Who reviews the post.
+	Name string `json:"name"`
 }
 
 // ScheduleDraftParams defines parameters for ScheduleDraft.
@@ -6173,6 +6331,15 @@ type ListQueueSlotsParams struct {
 	From time.Time `form:"from" json:"from"`
 	To   time.Time `form:"to" json:"to"`
 }
+
+// DecideReviewFormdataBody defines parameters for DecideReview.
+type DecideReviewFormdataBody struct {
+	Comment  *string                          `form:"comment,omitempty" json:"comment,omitempty"`
+	Decision DecideReviewFormdataBodyDecision `form:"decision" json:"decision"`
+}
+
+// DecideReviewFormdataBodyDecision defines parameters for DecideReview.
+type DecideReviewFormdataBodyDecision string
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -6668,6 +6835,9 @@ type PreviewPostJSONRequestBody = PreviewedPost
 // EditPostJSONRequestBody defines body for EditPost for application/json ContentType.
 type EditPostJSONRequestBody = PostEdit
 
+// AddCommentJSONRequestBody defines body for AddComment for application/json ContentType.
+type AddCommentJSONRequestBody AddCommentJSONBody
+
 // DiscardPostJSONRequestBody defines body for DiscardPost for application/json ContentType.
 type DiscardPostJSONRequestBody = TargetChoice
 
@@ -6677,11 +6847,17 @@ type RejectPostJSONRequestBody = Rejection
 // RetryPostJSONRequestBody defines body for RetryPost for application/json ContentType.
 type RetryPostJSONRequestBody = TargetChoice
 
+// CreateReviewLinkJSONRequestBody defines body for CreateReviewLink for application/json ContentType.
+type CreateReviewLinkJSONRequestBody CreateReviewLinkJSONBody
+
 // ScheduleDraftJSONRequestBody defines body for ScheduleDraft for application/json ContentType.
 type ScheduleDraftJSONRequestBody = DraftTime
 
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
+
+// DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
+type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
@@ -6727,6 +6903,12 @@ type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
 
 // CreateSubscriptionJSONRequestBody defines body for CreateSubscription for application/json ContentType.
 type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
+
+// CreateSnippetJSONRequestBody defines body for CreateSnippet for application/json ContentType.
+type CreateSnippetJSONRequestBody = NewSnippet
+
+// UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
+type UpdateSnippetJSONRequestBody = SnippetEdit
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -6823,6 +7005,9 @@ type ServerInterface interface {
 	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(c *gin.Context, params ListAuditParams)
+	// DeleteComment Deletes a comment of one's own.
+	// (DELETE /api/v1/comments/{id})
+	DeleteComment(c *gin.Context, id LabelID)
 	// ListDeadLetters Lists dead letters, newest first. There is one entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *gin.Context, params ListDeadLettersParams)
@@ -7009,6 +7194,12 @@ type ServerInterface interface {
 	// ApprovePost Approves a submitted post, which schedules it unchanged. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(c *gin.Context, id PostID, params ApprovePostParams)
+	// ListComments Lists the comments on a post, oldest first, and the members who can be mentioned.
+	// (GET /api/v1/posts/{id}/comments)
+	ListComments(c *gin.Context, id PostID)
+	// AddComment Adds a comment to a post. It is never published.
+	// (POST /api/v1/posts/{id}/comments)
+	AddComment(c *gin.Context, id PostID)
 	// DiscardPost Discards the failed or uncertain targets of a post.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(c *gin.Context, id PostID, params DiscardPostParams)
@@ -7024,6 +7215,12 @@ type ServerInterface interface {
 	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
+	// ListReviewLinks Lists the review links of a post, newest first.
+	// (GET /api/v1/posts/{id}/review-links)
+	ListReviewLinks(c *gin.Context, id PostID)
+	// CreateReviewLink Creates a link by which somebody without an account can approve or reject the post.
+	// (POST /api/v1/posts/{id}/review-links)
+	CreateReviewLink(c *gin.Context, id PostID)
 	// ScheduleDraft Schedules a draft.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
@@ -7045,6 +7242,18 @@ type ServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
+	// RevokeReviewLink Revokes a review link.
+	// (DELETE /api/v1/review-links/{id})
+	RevokeReviewLink(c *gin.Context, id LabelID)
+	// ShowReview The page of a review link, with previews of the post. The secret in its address is the proof.
+	// (GET /api/v1/review/{secret})
+	ShowReview(c *gin.Context, secret ReviewSecret)
+	// DecideReview Where the page of a review link sends its form.
+	// (POST /api/v1/review/{secret})
+	DecideReview(c *gin.Context, secret ReviewSecret)
+	// GetReviewFile Returns a file of the post that a review link shows.
+	// (GET /api/v1/review/{secret}/files/{id})
+	GetReviewFile(c *gin.Context, secret ReviewSecret, id LabelID)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -7222,6 +7431,18 @@ type ServerInterface interface {
 	// ResendEmail Sends the last email of a recipient again if it is dead.
 	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
 	ResendEmail(c *gin.Context, id SiteID, subscription SubscriptionID)
+	// ListSnippets Lists snippets, sets of hashtags and templates.
+	// (GET /api/v1/snippets)
+	ListSnippets(c *gin.Context)
+	// CreateSnippet Stores a text that is inserted into posts.
+	// (POST /api/v1/snippets)
+	CreateSnippet(c *gin.Context)
+	// DeleteSnippet Deletes a snippet.
+	// (DELETE /api/v1/snippets/{id})
+	DeleteSnippet(c *gin.Context, id LabelID)
+	// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
+	// (PATCH /api/v1/snippets/{id})
+	UpdateSnippet(c *gin.Context, id LabelID)
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	// (GET /api/v1/stats/aggregate)
 	PlausibleAggregate(c *gin.Context, params PlausibleAggregateParams)
@@ -8018,6 +8239,31 @@ func (siw *ServerInterfaceWrapper) ListAudit(c *gin.Context) {
 	}
 
 	siw.Handler.ListAudit(c, params)
+}
+
+// DeleteComment operation middleware
+func (siw *ServerInterfaceWrapper) DeleteComment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteComment(c, id)
 }
 
 // ListDeadLetters operation middleware
@@ -10026,6 +10272,56 @@ func (siw *ServerInterfaceWrapper) ApprovePost(c *gin.Context) {
 	siw.Handler.ApprovePost(c, id, params)
 }
 
+// ListComments operation middleware
+func (siw *ServerInterfaceWrapper) ListComments(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListComments(c, id)
+}
+
+// AddComment operation middleware
+func (siw *ServerInterfaceWrapper) AddComment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddComment(c, id)
+}
+
 // DiscardPost operation middleware
 func (siw *ServerInterfaceWrapper) DiscardPost(c *gin.Context) {
 
@@ -10269,6 +10565,56 @@ func (siw *ServerInterfaceWrapper) RetryPost(c *gin.Context) {
 	}
 
 	siw.Handler.RetryPost(c, id, params)
+}
+
+// ListReviewLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListReviewLinks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListReviewLinks(c, id)
+}
+
+// CreateReviewLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateReviewLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateReviewLink(c, id)
 }
 
 // ScheduleDraft operation middleware
@@ -10579,6 +10925,115 @@ func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
 	}
 
 	siw.Handler.ListQueueSlots(c, params)
+}
+
+// RevokeReviewLink operation middleware
+func (siw *ServerInterfaceWrapper) RevokeReviewLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RevokeReviewLink(c, id)
+}
+
+// ShowReview operation middleware
+func (siw *ServerInterfaceWrapper) ShowReview(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "secret" -------------
+	var secret ReviewSecret
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Param("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter secret: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ShowReview(c, secret)
+}
+
+// DecideReview operation middleware
+func (siw *ServerInterfaceWrapper) DecideReview(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "secret" -------------
+	var secret ReviewSecret
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Param("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter secret: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DecideReview(c, secret)
+}
+
+// GetReviewFile operation middleware
+func (siw *ServerInterfaceWrapper) GetReviewFile(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "secret" -------------
+	var secret ReviewSecret
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Param("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter secret: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetReviewFile(c, secret, id)
 }
 
 // ListSavedSearches operation middleware
@@ -12582,6 +13037,82 @@ func (siw *ServerInterfaceWrapper) ResendEmail(c *gin.Context) {
 	siw.Handler.ResendEmail(c, id, subscription)
 }
 
+// ListSnippets operation middleware
+func (siw *ServerInterfaceWrapper) ListSnippets(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSnippets(c)
+}
+
+// CreateSnippet operation middleware
+func (siw *ServerInterfaceWrapper) CreateSnippet(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSnippet(c)
+}
+
+// DeleteSnippet operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSnippet(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSnippet(c, id)
+}
+
+// UpdateSnippet operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSnippet(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id LabelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateSnippet(c, id)
+}
+
 // PlausibleAggregate operation middleware
 func (siw *ServerInterfaceWrapper) PlausibleAggregate(c *gin.Context) {
 
@@ -13607,6 +14138,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/comments", wrapper.ListComments)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/comments", wrapper.AddComment)
+	router.DELETE(options.BaseURL+"/api/v1/comments/:id", wrapper.DeleteComment)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/review-links", wrapper.ListReviewLinks)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/review-links", wrapper.CreateReviewLink)
+	router.DELETE(options.BaseURL+"/api/v1/review-links/:id", wrapper.RevokeReviewLink)
+	router.GET(options.BaseURL+"/api/v1/review/:secret", wrapper.ShowReview)
+	router.POST(options.BaseURL+"/api/v1/review/:secret", wrapper.DecideReview)
+	router.GET(options.BaseURL+"/api/v1/review/:secret/files/:id", wrapper.GetReviewFile)
+	router.GET(options.BaseURL+"/api/v1/snippets", wrapper.ListSnippets)
+	router.POST(options.BaseURL+"/api/v1/snippets", wrapper.CreateSnippet)
+	router.DELETE(options.BaseURL+"/api/v1/snippets/:id", wrapper.DeleteSnippet)
+	router.PATCH(options.BaseURL+"/api/v1/snippets/:id", wrapper.UpdateSnippet)
 	router.GET(options.BaseURL+"/api/v1/labels", wrapper.ListLabels)
 	router.POST(options.BaseURL+"/api/v1/labels", wrapper.CreateLabel)
 	router.DELETE(options.BaseURL+"/api/v1/labels/:id", wrapper.DeleteLabel)
@@ -14868,6 +15412,43 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteCommentRequestObject struct {
+	Id LabelID `json:"id"`
+}
+
+type DeleteCommentResponseObject interface {
+	VisitDeleteCommentResponse(w http.ResponseWriter) error
+}
+
+type DeleteComment204Response struct {
+}
+
+func (response DeleteComment204Response) VisitDeleteCommentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteCommentdefaultApplicationProblemPlusJSONResponse) VisitDeleteCommentResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17836,6 +18417,93 @@ func (response ApprovePostdefaultApplicationProblemPlusJSONResponse) VisitApprov
 	return err
 }
 
+type ListCommentsRequestObject struct {
+	Id PostID `json:"id"`
+}
+
+type ListCommentsResponseObject interface {
+	VisitListCommentsResponse(w http.ResponseWriter) error
+}
+
+type ListComments200JSONResponse CommentList
+
+func (response ListComments200JSONResponse) VisitListCommentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCommentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListCommentsdefaultApplicationProblemPlusJSONResponse) VisitListCommentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddCommentRequestObject struct {
+	Id   PostID `json:"id"`
+	Body *AddCommentJSONRequestBody
+}
+
+type AddCommentResponseObject interface {
+	VisitAddCommentResponse(w http.ResponseWriter) error
+}
+
+type AddComment201JSONResponse Comment
+
+func (response AddComment201JSONResponse) VisitAddCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AddCommentdefaultApplicationProblemPlusJSONResponse) VisitAddCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DiscardPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params DiscardPostParams
@@ -18086,6 +18754,95 @@ type RetryPostdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RetryPostdefaultApplicationProblemPlusJSONResponse) VisitRetryPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReviewLinksRequestObject struct {
+	Id PostID `json:"id"`
+}
+
+type ListReviewLinksResponseObject interface {
+	VisitListReviewLinksResponse(w http.ResponseWriter) error
+}
+
+type ListReviewLinks200JSONResponse struct {
+	ReviewLinks []ReviewLink `json:"review_links"`
+}
+
+func (response ListReviewLinks200JSONResponse) VisitListReviewLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReviewLinksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListReviewLinksdefaultApplicationProblemPlusJSONResponse) VisitListReviewLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateReviewLinkRequestObject struct {
+	Id   PostID `json:"id"`
+	Body *CreateReviewLinkJSONRequestBody
+}
+
+type CreateReviewLinkResponseObject interface {
+	VisitCreateReviewLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateReviewLink201JSONResponse ReviewLink
+
+func (response CreateReviewLink201JSONResponse) VisitCreateReviewLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateReviewLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateReviewLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateReviewLinkResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18421,6 +19178,192 @@ type ListQueueSlotsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeReviewLinkRequestObject struct {
+	Id LabelID `json:"id"`
+}
+
+type RevokeReviewLinkResponseObject interface {
+	VisitRevokeReviewLinkResponse(w http.ResponseWriter) error
+}
+
+type RevokeReviewLink204Response struct {
+}
+
+func (response RevokeReviewLink204Response) VisitRevokeReviewLinkResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RevokeReviewLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RevokeReviewLinkdefaultApplicationProblemPlusJSONResponse) VisitRevokeReviewLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ShowReviewRequestObject struct {
+	Secret ReviewSecret `json:"secret"`
+}
+
+type ShowReviewResponseObject interface {
+	VisitShowReviewResponse(w http.ResponseWriter) error
+}
+
+type ShowReview200TexthtmlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ShowReview200TexthtmlResponse) VisitShowReviewResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ShowReviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ShowReviewdefaultApplicationProblemPlusJSONResponse) VisitShowReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DecideReviewRequestObject struct {
+	Secret ReviewSecret `json:"secret"`
+	Body   *DecideReviewFormdataRequestBody
+}
+
+type DecideReviewResponseObject interface {
+	VisitDecideReviewResponse(w http.ResponseWriter) error
+}
+
+type DecideReview200TexthtmlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response DecideReview200TexthtmlResponse) VisitDecideReviewResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type DecideReviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DecideReviewdefaultApplicationProblemPlusJSONResponse) VisitDecideReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReviewFileRequestObject struct {
+	Secret ReviewSecret `json:"secret"`
+	Id     LabelID      `json:"id"`
+}
+
+type GetReviewFileResponseObject interface {
+	VisitGetReviewFileResponse(w http.ResponseWriter) error
+}
+
+type GetReviewFile200ApplicationoctetStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetReviewFile200ApplicationoctetStreamResponse) VisitGetReviewFileResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetReviewFiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetReviewFiledefaultApplicationProblemPlusJSONResponse) VisitGetReviewFileResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -21145,6 +22088,174 @@ func (response ResendEmaildefaultApplicationProblemPlusJSONResponse) VisitResend
 	return err
 }
 
+type ListSnippetsRequestObject struct {
+}
+
+type ListSnippetsResponseObject interface {
+	VisitListSnippetsResponse(w http.ResponseWriter) error
+}
+
+type ListSnippets200JSONResponse struct {
+	Snippets []Snippet `json:"snippets"`
+}
+
+func (response ListSnippets200JSONResponse) VisitListSnippetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSnippetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSnippetsdefaultApplicationProblemPlusJSONResponse) VisitListSnippetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSnippetRequestObject struct {
+	Body *CreateSnippetJSONRequestBody
+}
+
+type CreateSnippetResponseObject interface {
+	VisitCreateSnippetResponse(w http.ResponseWriter) error
+}
+
+type CreateSnippet201JSONResponse Snippet
+
+func (response CreateSnippet201JSONResponse) VisitCreateSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSnippetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSnippetdefaultApplicationProblemPlusJSONResponse) VisitCreateSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSnippetRequestObject struct {
+	Id LabelID `json:"id"`
+}
+
+type DeleteSnippetResponseObject interface {
+	VisitDeleteSnippetResponse(w http.ResponseWriter) error
+}
+
+type DeleteSnippet204Response struct {
+}
+
+func (response DeleteSnippet204Response) VisitDeleteSnippetResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSnippetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSnippetdefaultApplicationProblemPlusJSONResponse) VisitDeleteSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateSnippetRequestObject struct {
+	Id   LabelID `json:"id"`
+	Body *UpdateSnippetJSONRequestBody
+}
+
+type UpdateSnippetResponseObject interface {
+	VisitUpdateSnippetResponse(w http.ResponseWriter) error
+}
+
+type UpdateSnippet200JSONResponse Snippet
+
+func (response UpdateSnippet200JSONResponse) VisitUpdateSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateSnippetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateSnippetdefaultApplicationProblemPlusJSONResponse) VisitUpdateSnippetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PlausibleAggregateRequestObject struct {
 	Params PlausibleAggregateParams
 }
@@ -22687,6 +23798,9 @@ type StrictServerInterface interface {
 	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// DeleteComment Deletes a comment of one's own.
+	// (DELETE /api/v1/comments/{id})
+	DeleteComment(ctx context.Context, request DeleteCommentRequestObject) (DeleteCommentResponseObject, error)
 	// ListDeadLetters Lists dead letters, newest first. There is one entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
@@ -22873,6 +23987,12 @@ type StrictServerInterface interface {
 	// ApprovePost Approves a submitted post, which schedules it unchanged. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(ctx context.Context, request ApprovePostRequestObject) (ApprovePostResponseObject, error)
+	// ListComments Lists the comments on a post, oldest first, and the members who can be mentioned.
+	// (GET /api/v1/posts/{id}/comments)
+	ListComments(ctx context.Context, request ListCommentsRequestObject) (ListCommentsResponseObject, error)
+	// AddComment Adds a comment to a post. It is never published.
+	// (POST /api/v1/posts/{id}/comments)
+	AddComment(ctx context.Context, request AddCommentRequestObject) (AddCommentResponseObject, error)
 	// DiscardPost Discards the failed or uncertain targets of a post.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(ctx context.Context, request DiscardPostRequestObject) (DiscardPostResponseObject, error)
@@ -22888,6 +24008,12 @@ type StrictServerInterface interface {
 	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
+	// ListReviewLinks Lists the review links of a post, newest first.
+	// (GET /api/v1/posts/{id}/review-links)
+	ListReviewLinks(ctx context.Context, request ListReviewLinksRequestObject) (ListReviewLinksResponseObject, error)
+	// CreateReviewLink Creates a link by which somebody without an account can approve or reject the post.
+	// (POST /api/v1/posts/{id}/review-links)
+	CreateReviewLink(ctx context.Context, request CreateReviewLinkRequestObject) (CreateReviewLinkResponseObject, error)
 	// ScheduleDraft Schedules a draft.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
@@ -22909,6 +24035,18 @@ type StrictServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
+	// RevokeReviewLink Revokes a review link.
+	// (DELETE /api/v1/review-links/{id})
+	RevokeReviewLink(ctx context.Context, request RevokeReviewLinkRequestObject) (RevokeReviewLinkResponseObject, error)
+	// ShowReview The page of a review link, with previews of the post. The secret in its address is the proof.
+	// (GET /api/v1/review/{secret})
+	ShowReview(ctx context.Context, request ShowReviewRequestObject) (ShowReviewResponseObject, error)
+	// DecideReview Where the page of a review link sends its form.
+	// (POST /api/v1/review/{secret})
+	DecideReview(ctx context.Context, request DecideReviewRequestObject) (DecideReviewResponseObject, error)
+	// GetReviewFile Returns a file of the post that a review link shows.
+	// (GET /api/v1/review/{secret}/files/{id})
+	GetReviewFile(ctx context.Context, request GetReviewFileRequestObject) (GetReviewFileResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -23086,6 +24224,18 @@ type StrictServerInterface interface {
 	// ResendEmail Sends the last email of a recipient again if it is dead.
 	// (POST /api/v1/sites/{id}/subscriptions/{subscription}/resend)
 	ResendEmail(ctx context.Context, request ResendEmailRequestObject) (ResendEmailResponseObject, error)
+	// ListSnippets Lists snippets, sets of hashtags and templates.
+	// (GET /api/v1/snippets)
+	ListSnippets(ctx context.Context, request ListSnippetsRequestObject) (ListSnippetsResponseObject, error)
+	// CreateSnippet Stores a text that is inserted into posts.
+	// (POST /api/v1/snippets)
+	CreateSnippet(ctx context.Context, request CreateSnippetRequestObject) (CreateSnippetResponseObject, error)
+	// DeleteSnippet Deletes a snippet.
+	// (DELETE /api/v1/snippets/{id})
+	DeleteSnippet(ctx context.Context, request DeleteSnippetRequestObject) (DeleteSnippetResponseObject, error)
+	// UpdateSnippet Changes a snippet. Posts that it was inserted into stay as they are.
+	// (PATCH /api/v1/snippets/{id})
+	UpdateSnippet(ctx context.Context, request UpdateSnippetRequestObject) (UpdateSnippetResponseObject, error)
 	// PlausibleAggregate Plausible's Stats API v1: returns totals.
 	// (GET /api/v1/stats/aggregate)
 	PlausibleAggregate(ctx context.Context, request PlausibleAggregateRequestObject) (PlausibleAggregateResponseObject, error)
@@ -24000,6 +25150,32 @@ func (sh *strictHandler) ListAudit(ctx *gin.Context, params ListAuditParams) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteComment operation middleware
+func (sh *strictHandler) DeleteComment(ctx *gin.Context, id LabelID) {
+	var request DeleteCommentRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteComment(ctx, request.(DeleteCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteCommentResponseObject); ok {
+		if err := validResponse.VisitDeleteCommentResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -25971,6 +27147,76 @@ func (sh *strictHandler) ApprovePost(ctx *gin.Context, id PostID, params Approve
 	}
 }
 
+// ListComments operation middleware
+func (sh *strictHandler) ListComments(ctx *gin.Context, id PostID) {
+	var request ListCommentsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListComments(ctx, request.(ListCommentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListComments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListCommentsResponseObject); ok {
+		if err := validResponse.VisitListCommentsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddComment operation middleware
+func (sh *strictHandler) AddComment(ctx *gin.Context, id PostID) {
+	var request AddCommentRequestObject
+
+	request.Id = id
+
+	var body AddCommentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddComment(ctx, request.(AddCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddCommentResponseObject); ok {
+		if err := validResponse.VisitAddCommentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // DiscardPost operation middleware
 func (sh *strictHandler) DiscardPost(ctx *gin.Context, id PostID, params DiscardPostParams) {
 	var request DiscardPostRequestObject
@@ -26159,6 +27405,76 @@ func (sh *strictHandler) RetryPost(ctx *gin.Context, id PostID, params RetryPost
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RetryPostResponseObject); ok {
 		if err := validResponse.VisitRetryPostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListReviewLinks operation middleware
+func (sh *strictHandler) ListReviewLinks(ctx *gin.Context, id PostID) {
+	var request ListReviewLinksRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReviewLinks(ctx, request.(ListReviewLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReviewLinks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListReviewLinksResponseObject); ok {
+		if err := validResponse.VisitListReviewLinksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateReviewLink operation middleware
+func (sh *strictHandler) CreateReviewLink(ctx *gin.Context, id PostID) {
+	var request CreateReviewLinkRequestObject
+
+	request.Id = id
+
+	var body CreateReviewLinkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateReviewLink(ctx, request.(CreateReviewLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateReviewLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateReviewLinkResponseObject); ok {
+		if err := validResponse.VisitCreateReviewLinkResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -26384,6 +27700,122 @@ func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsP
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListQueueSlotsResponseObject); ok {
 		if err := validResponse.VisitListQueueSlotsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeReviewLink operation middleware
+func (sh *strictHandler) RevokeReviewLink(ctx *gin.Context, id LabelID) {
+	var request RevokeReviewLinkRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeReviewLink(ctx, request.(RevokeReviewLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeReviewLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RevokeReviewLinkResponseObject); ok {
+		if err := validResponse.VisitRevokeReviewLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowReview operation middleware
+func (sh *strictHandler) ShowReview(ctx *gin.Context, secret ReviewSecret) {
+	var request ShowReviewRequestObject
+
+	request.Secret = secret
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowReview(ctx, request.(ShowReviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowReview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ShowReviewResponseObject); ok {
+		if err := validResponse.VisitShowReviewResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DecideReview operation middleware
+func (sh *strictHandler) DecideReview(ctx *gin.Context, secret ReviewSecret) {
+	var request DecideReviewRequestObject
+
+	request.Secret = secret
+
+	if err := ctx.Request.ParseForm(); err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	var body DecideReviewFormdataRequestBody
+	if err := runtime.BindForm(&body, ctx.Request.Form, nil, nil); err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DecideReview(ctx, request.(DecideReviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DecideReview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DecideReviewResponseObject); ok {
+		if err := validResponse.VisitDecideReviewResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetReviewFile operation middleware
+func (sh *strictHandler) GetReviewFile(ctx *gin.Context, secret ReviewSecret, id LabelID) {
+	var request GetReviewFileRequestObject
+
+	request.Secret = secret
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetReviewFile(ctx, request.(GetReviewFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetReviewFile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetReviewFileResponseObject); ok {
+		if err := validResponse.VisitGetReviewFileResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -28198,6 +29630,142 @@ func (sh *strictHandler) ResendEmail(ctx *gin.Context, id SiteID, subscription S
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ResendEmailResponseObject); ok {
 		if err := validResponse.VisitResendEmailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSnippets operation middleware
+func (sh *strictHandler) ListSnippets(ctx *gin.Context) {
+	var request ListSnippetsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSnippets(ctx, request.(ListSnippetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSnippets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSnippetsResponseObject); ok {
+		if err := validResponse.VisitListSnippetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSnippet operation middleware
+func (sh *strictHandler) CreateSnippet(ctx *gin.Context) {
+	var request CreateSnippetRequestObject
+
+	var body CreateSnippetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSnippet(ctx, request.(CreateSnippetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSnippet")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSnippetResponseObject); ok {
+		if err := validResponse.VisitCreateSnippetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSnippet operation middleware
+func (sh *strictHandler) DeleteSnippet(ctx *gin.Context, id LabelID) {
+	var request DeleteSnippetRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSnippet(ctx, request.(DeleteSnippetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSnippet")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSnippetResponseObject); ok {
+		if err := validResponse.VisitDeleteSnippetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateSnippet operation middleware
+func (sh *strictHandler) UpdateSnippet(ctx *gin.Context, id LabelID) {
+	var request UpdateSnippetRequestObject
+
+	request.Id = id
+
+	var body UpdateSnippetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateSnippet(ctx, request.(UpdateSnippetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateSnippet")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateSnippetResponseObject); ok {
+		if err := validResponse.VisitUpdateSnippetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -37,7 +37,9 @@ import (
 	"dateline/internal/publishing/linkcard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/publishing/review"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/publishing/snippet"
 	"dateline/internal/storage/objects"
 	"dateline/internal/storage/postgres"
 	"dateline/platforms"
@@ -252,7 +254,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -262,7 +264,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
-		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
+		s.Search = p.search.service
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {

@@ -49,6 +49,8 @@ const (
 	PostConfirmed       Action = "post.confirmed"
 	PostApproved        Action = "post.approved"
 	PostRejected        Action = "post.rejected"
+	ReviewLinkCreated   Action = "post.review_link_created"
+	ReviewLinkRevoked   Action = "post.review_link_revoked"
 	MediaAdded          Action = "media.added"
 	MediaChanged        Action = "media.changed"
 	MediaDeleted        Action = "media.deleted"

@@ -35,6 +35,7 @@ const (
 	Accounts  Section = "accounts"
 	Groups    Section = "groups"
 	Labels    Section = "labels"
+	Snippets  Section = "snippets"
 	Media     Section = "media"
 	Series    Section = "series"
 	Posts     Section = "posts"
@@ -45,7 +46,7 @@ const (
 
 // Sections returns the sections in the order in which they are written and loaded.
 func Sections() []Section {
-	return []Section{Workspace, Accounts, Groups, Labels, Media, Series, Posts, Links, Sites, Seeds}
+	return []Section{Workspace, Accounts, Groups, Labels, Snippets, Media, Series, Posts, Links, Sites, Seeds}
 }
 
 // Table is a table that an import writes to.
@@ -56,6 +57,7 @@ const (
 	AccountRows   Table = "accounts"
 	GroupRows     Table = "account_groups"
 	LabelRows     Table = "labels"
+	SnippetRows   Table = "snippets"
 	SeriesRows    Table = "series"
 	ExceptionRows Table = "series_exceptions"
 	PostRows      Table = "scheduled_posts"
@@ -90,6 +92,7 @@ type Store interface {
 	ImportRows(ctx context.Context, table Table, rows []map[string]any) (added int64, err error)
 	GroupNames(ctx context.Context, workspace uuid.UUID) (map[string]uuid.UUID, error)
 	LabelNames(ctx context.Context, workspace uuid.UUID) (map[string]uuid.UUID, error)
+	SnippetNames(ctx context.Context, workspace uuid.UUID) (map[string]uuid.UUID, error)
 	AccountsByRemote(ctx context.Context, workspace uuid.UUID) (map[RemoteAccount]uuid.UUID, error)
 }
 

@@ -75,7 +75,7 @@ func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err
 	defer func() {
 		err = errors.Join(err, target.Audit(context.WithoutCancel(ctx), target.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "skipped": len(in.done.Skipped), "complete": err == nil}))
 	}()
-	for _, load := range []func(context.Context) error{in.accounts, in.groups, in.labels, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
+	for _, load := range []func(context.Context) error{in.accounts, in.groups, in.labels, in.snippets, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
 		if err := load(ctx); err != nil {
 			return in.done, err
 		}

@@ -62,11 +62,22 @@ func (i *importer) labels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return i.named(ctx, Labels, LabelRows, existing, func(row map[string]any) string {
-		kind, _ := row["kind"].(string)
-		name, _ := row["name"].(string)
-		return kind + " " + strings.ToLower(name)
-	})
+	return i.named(ctx, Labels, LabelRows, existing, kindAndName)
+}
+
+// snippets imports snippets. One whose name exists is that one.
+func (i *importer) snippets(ctx context.Context) error {
+	existing, err := i.Store.SnippetNames(ctx, i.Who.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	return i.named(ctx, Snippets, SnippetRows, existing, kindAndName)
+}
+
+func kindAndName(row map[string]any) string {
+	kind, _ := row["kind"].(string)
+	name, _ := row["name"].(string)
+	return kind + " " + strings.ToLower(name)
 }
 
 // named imports rows that a name identifies within the workspace.

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/publishing/snippet"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -76,6 +77,8 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	from.Must(err)
 	flood, err := (&label.Labels{Store: from.Store}).Create(t.Context(), from.Owner, label.Label{Kind: label.Campaign, Name: "Flood", Color: "blue"})
 	from.Must(err)
+	_, err = (&snippet.Snippets{Store: from.Store}).Create(t.Context(), from.Owner, snippet.Snippet{Kind: snippet.Hashtags, Name: "Flood", Text: "#flood"})
+	from.Must(err)
 	from.Exec("update accounts set label = 'Desk', color = 'red' where id = $1", desk.ID)
 	from.Exec("update scheduled_posts set label_ids = array[$2::uuid], queue_group_id = $3 where post_id = $1", waiting.ID, flood.ID, group.ID)
 
@@ -90,7 +93,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	if len(done.Skipped) != 0 {
 		t.Errorf("skipped: %v", done.Skipped)
 	}
-	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1, archive.Groups: 1, archive.Labels: 1}
+	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1, archive.Groups: 1, archive.Labels: 1, archive.Snippets: 1}
 	for section, n := range want {
 		if done.Added[section] != n {
 			t.Errorf("%s: %d imported of %d", section, done.Added[section], n)

@@ -28,3 +28,7 @@ func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[archive.RemoteA
 func (nothing) GroupNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }
 
 func (nothing) LabelNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) { return nil, nil }
+
+func (nothing) SnippetNames(context.Context, uuid.UUID) (map[string]uuid.UUID, error) {
+	return nil, nil
+}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
@@ -108,6 +111,48 @@ func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
 	b.must(err)
 	if last := events[len(events)-2:]; last[0].Type != post.EventNoComment && last[1].Type != post.EventNoComment {
 		t.Errorf("got the last events %s and %s, want %s", last[0].Type, last[1].Type, post.EventNoComment)
+	}
+}
+
+// While the next part waits, the rest is canceled: what is published stays, and
+// nothing more is sent.
+func TestAfterMinutes_CancelStopsTheRemainingSegments(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	desk, other := b.connect("desk"), b.connect("other")
+	p := b.schedule(func(p *post.Post) {
+		thread(3)(p)
+		p.Thread[0].AfterMinutes = 30
+	}, desk.ID, other.ID)
+	publisher := b.publisher()
+	guard := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: "user:" + p.UserID.String(), UserID: p.UserID}
+	first, second := inputOn(p, desk), inputOn(p, other)
+	if _, err := b.once(publisher, first); err == nil {
+		t.Fatal("the second part was not delayed")
+	}
+	// The other account has sent nothing yet, so that something may be in flight.
+	var refused *apperr.Error
+	if _, err := b.store.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
+		t.Fatalf("canceling amid publishing: got %v, want too_late", err)
+	}
+	if _, err := b.once(publisher, second); err == nil {
+		t.Fatal("the second part was not delayed on the other account")
+	}
+	canceled, err := b.store.Cancel(t.Context(), guard)
+	b.must(err)
+	if canceled.Status != post.Posted || canceled.Targets[0].Status != post.TargetPosted || canceled.Targets[1].Status != post.TargetPosted {
+		t.Errorf("got the post %s with targets %s and %s, want all posted", canceled.Status, canceled.Targets[0].Status, canceled.Targets[1].Status)
+	}
+	b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = any($1)", []uuid.UUID{p.Targets[0].ID, p.Targets[1].ID})
+	for _, in := range []delivery.TargetInput{first, second} {
+		if _, err := b.once(publisher, in); err != nil {
+			t.Errorf("after canceling: got %v, want nothing left to do", err)
+		}
+	}
+	if n := len(b.living(desk)) + len(b.living(other)); n != 2 {
+		t.Errorf("got %d published parts, want the first on each account", n)
+	}
+	if _, err := b.store.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
+		t.Errorf("canceling again: got %v, want too_late", err)
 	}
 }
 

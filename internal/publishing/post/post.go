@@ -193,12 +193,17 @@ const (
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
-	EventLabeled    = "labeled" // its labels changed
+	EventLabeled    = "labeled"   // its labels changed
+	EventCommented  = "commented" // a member wrote a comment
 )
 
 // EditedDraft marks, in the data of an edited event, the edit of a draft that does
 // not wait for approval.
 const EditedDraft = "draft"
+
+// CanceledRemaining marks, in the data of a canceled event, that only the segments
+// were canceled that had not been published.
+const CanceledRemaining = "remaining"
 
 // Types of events that are of no post.
 const (
@@ -254,6 +259,14 @@ type Guard struct {
 	Actor       string
 	UserID      uuid.UUID // who requests it; nil id: an operator, or Dateline
 	IsAuthor    bool      // the requester is only an author
+	Review      *Review   // the review link that decides; nil: a member does
+}
+
+// Review is a decision by a review link.
+type Review struct {
+	LinkID  uuid.UUID
+	Name    string // of the reviewer
+	Comment string
 }
 
 // Unattended is a post whose workflow may be missing.

@@ -71,6 +71,31 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 	return shown, err
 }
 
+// PreviewStored returns how a stored post would be published on each of its accounts.
+func (d *Scheduler) PreviewStored(ctx context.Context, p post.Post) ([]TargetPreview, error) {
+	workspace, err := d.Store.Workspace(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	c := d.check(workspace)
+	if err := c.loadFiles(ctx, p); err != nil {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(p.Targets))
+	for i, t := range p.Targets {
+		ids[i] = t.AccountID
+	}
+	accounts, err := c.lookup.accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TargetPreview, len(p.Targets))
+	for i, t := range p.Targets {
+		out[i] = c.previewTarget(ctx, p, t, accounts[t.AccountID])
+	}
+	return out, nil
+}
+
 // previewTarget renders a post for one account and counts its characters.
 func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a account.Account) TargetPreview {
 	one := TargetPreview{Account: a}

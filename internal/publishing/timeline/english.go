@@ -40,9 +40,10 @@ func english() map[string]string {
 
 		"submitted":          "Pending approval.",
 		"submitted.dateline": "Pending approval: an author created its series.",
-		"approved":           "Approved.",
-		"rejected":           "Not approved.[ {note}]",
+		"approved":           "Approved[ by {reviewer}].[ {comment}]",
+		"rejected":           "Not approved[ by {reviewer}].[ {note}]",
 		"labeled":            "Labels changed.",
+		"commented":          "A comment was added.",
 
 		"needs_reconnect":  "The network no longer accepts Dateline's access; reconnect the account.",
 		"expiring":         "Dateline's access to the account expires soon; reconnect it before then.",
@@ -73,6 +74,7 @@ func english() map[string]string {
 		"change.drop_if_late_minutes": "how late it may be published",
 
 		"canceled":             "Canceled.",
+		"canceled.remaining":   "The remaining parts were canceled; what is published stays.",
 		"canceled.operator":    "Canceled by an operator's signal.",
 		"publish_now":          "Set to publish immediately.",
 		"publish_now.operator": "Published immediately by an operator's signal.",

@@ -119,7 +119,12 @@ func (t renderer) variants() []string {
 		}
 	case post.EventRefused:
 		return []string{t.text("asked"), t.text("code")}
-	case post.EventCanceled, post.EventPublishNow, post.EventCreated, post.EventSubmitted:
+	case post.EventCanceled:
+		if remaining, _ := t.data[post.CanceledRemaining].(bool); remaining {
+			return []string{"remaining"}
+		}
+		return []string{t.event.Actor}
+	case post.EventPublishNow, post.EventCreated, post.EventSubmitted:
 		return []string{t.event.Actor}
 	}
 	return []string{t.text("code"), t.text("class")}

@@ -7,6 +7,7 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/review"
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -24,12 +25,15 @@ func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (p
 // Approve schedules a post that is pending approval. If its time has passed, the
 // post stays pending and an error is returned.
 func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
-	p, err := s.change(ctx, g, post.EventApproved, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+	p, err := s.change(ctx, g, post.EventApproved, reviewData(g, nil), func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
 		if err != nil {
 			return row, err
 		}
-		return row, recordPost(ctx, q, row, g.Actor, audit.PostApproved, nil)
+		if err := decideByLink(ctx, q, g, review.Approved); err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostApproved, reviewData(g, nil))
 	})
 	if err == nil {
 		return p, nil
@@ -39,12 +43,15 @@ func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 
 // Reject returns a submitted post to its author.
 func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
-	p, err := s.change(ctx, g, post.EventRejected, map[string]any{"note": note}, func(q *db.Queries) (db.ScheduledPost, error) {
+	p, err := s.change(ctx, g, post.EventRejected, reviewData(g, map[string]any{"note": note}), func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
 		if err != nil {
 			return row, err
 		}
-		return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, nil)
+		if err := decideByLink(ctx, q, g, review.Rejected); err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, reviewData(g, nil))
 	})
 	if err == nil {
 		return p, nil

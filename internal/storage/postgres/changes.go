@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/publishing/post"
@@ -196,8 +197,39 @@ func changedFields(c post.Change) map[string]any {
 	return data
 }
 
-// Cancel cancels a post that is not being published yet.
+// Cancel cancels a post that is not being published yet, or the segments of a
+// published one that wait for their time.
 func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
+	p, err := s.cancel(ctx, g)
+	if isTooLate(err) {
+		return s.cancelRemaining(ctx, g)
+	}
+	return p, err
+}
+
+// cancelRemaining stops a thread whose next segment waits for its time. It is too
+// late as soon as any segment is in flight.
+func (s *Store) cancelRemaining(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.change(ctx, g, post.EventCanceled, map[string]any{post.CanceledRemaining: true}, func(q *db.Queries) (db.ScheduledPost, error) {
+		row, err := q.LockWaitingPost(ctx, db.LockWaitingPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		if err != nil {
+			return row, err
+		}
+		n, err := q.StopWaitingTargets(ctx, g.PostID)
+		if err == nil && n == 0 {
+			err = pgx.ErrNoRows
+		}
+		if err != nil {
+			return row, err
+		}
+		if row, err = rollUp(ctx, q, row); err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostCanceled, map[string]any{post.CanceledRemaining: true})
+	})
+}
+
+func (s *Store) cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventCanceled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
 		if err != nil {

@@ -22,8 +22,9 @@ func exportQueries() map[archive.Section]string {
 		archive.Workspace: `select jsonb_build_object('name', name, 'time_zone', time_zone, 'authors_need_approval', authors_need_approval, 'keep_media_credit', keep_media_credit) from workspaces where id = $1`,
 		archive.Accounts: `select jsonb_build_object('id', id, 'network', network, 'base_url', base_url, 'remote_id', remote_id, 'handle', handle, 'name', name,
 			'label', label, 'color', color, 'kind', kind, 'settings', settings, 'created_at', created_at) from accounts where workspace_id = $1 order by id`,
-		archive.Groups: `select to_jsonb(g) - '{workspace_id,updated_at}'::text[] from account_groups g where workspace_id = $1 order by id`,
-		archive.Labels: `select to_jsonb(l) - '{workspace_id,updated_at}'::text[] from labels l where workspace_id = $1 order by id`,
+		archive.Groups:   `select to_jsonb(g) - '{workspace_id,updated_at}'::text[] from account_groups g where workspace_id = $1 order by id`,
+		archive.Snippets: `select to_jsonb(s) - '{workspace_id,updated_at}'::text[] from snippets s where workspace_id = $1 order by id`,
+		archive.Labels:   `select to_jsonb(l) - '{workspace_id,updated_at}'::text[] from labels l where workspace_id = $1 order by id`,
 		archive.Media: `select jsonb_build_object('id', id, 'object_key', object_key, 'sha256', encode(sha256, 'hex'), 'mime_type', mime_type, 'bytes', bytes,
 			'file_name', file_name, 'alt_text', alt_text, 'metadata_removed', metadata_removed, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
 		archive.Series: `select to_jsonb(s) - '{workspace_id,user_id,checked_until,last_error,last_error_at,version}'::text[] ||
@@ -87,6 +88,7 @@ func importColumns() map[archive.Table][]string {
 		archive.AccountRows:   {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "label", "color", "kind", "settings", "created_at", "status", "token"},
 		archive.GroupRows:     {"id", "workspace_id", "name", "color", "account_ids", "time_zone", "slots", "created_at"},
 		archive.LabelRows:     {"id", "workspace_id", "kind", "name", "color", "created_at"},
+		archive.SnippetRows:   {"id", "workspace_id", "kind", "name", "text", "created_at"},
 		archive.SeriesRows:    {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
 		archive.ExceptionRows: {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",
@@ -152,6 +154,16 @@ func (s *Store) LabelNames(ctx context.Context, workspaceID uuid.UUID) (map[stri
 	found := make(map[string]uuid.UUID, len(labels))
 	for _, l := range labels {
 		found[string(l.Kind)+" "+strings.ToLower(l.Name)] = l.ID
+	}
+	return found, err
+}
+
+// SnippetNames maps the kinds and names of a workspace's snippets to their ids.
+func (s *Store) SnippetNames(ctx context.Context, workspaceID uuid.UUID) (map[string]uuid.UUID, error) {
+	snippets, err := s.Snippets(ctx, workspaceID)
+	found := make(map[string]uuid.UUID, len(snippets))
+	for _, one := range snippets {
+		found[string(one.Kind)+" "+strings.ToLower(one.Name)] = one.ID
 	}
 	return found, err
 }

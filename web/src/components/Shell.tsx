@@ -47,7 +47,7 @@ function Frame() {
   }
   useHotkeys([['mod+K', find]], [])
   return (
-    <LiveProvider workspace={me.workspace.id}>
+    <LiveProvider workspace={me.workspace.id} user={me.user.id}>
       <a href="#main" className="dl-skip">
         {t('nav.skip')}
       </a>

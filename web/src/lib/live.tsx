@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { type Connection, follow } from '../api/stream'
 import { base } from '../boot'
 import { refreshPosts } from './posts'
-import { notifyMatches } from './notify'
+import { notifyMatches, notifyMention } from './notify'
 
 const Context = createContext<Connection>('connecting')
 
@@ -14,20 +14,20 @@ interface WorkspaceEvent {
   type: string
   post_id?: string
   account_id?: string
-  data?: { domain?: string }
+  data?: { domain?: string; mentions?: string[] }
 }
 
 /** The minimum interval between two reloads of a list, in milliseconds: events arrive as fast as posts are published. */
 const reloadInterval = 400
 
 /** Keeps pages up to date: each event of the workspace's stream invalidates the queries it affects. */
-export function LiveProvider({ workspace, children }: { workspace: string; children: ReactNode }) {
+export function LiveProvider({ workspace, user, children }: { workspace: string; user: string; children: ReactNode }) {
   const client = useQueryClient()
   const [state, setState] = useState<Connection>('connecting')
   // biome-ignore lint/correctness/useExhaustiveDependencies: another workspace needs another connection, although its address is the same
   useEffect(() => {
     const stop = new AbortController()
-    const invalidate = batchedInvalidation(client)
+    const invalidate = batchedInvalidation(client, user)
     void follow(`${base}/api/v1/events`, {
       event: (e) => invalidate(JSON.parse(e.data) as WorkspaceEvent),
       state: (now, resumed) => {
@@ -40,12 +40,12 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
       closed: () => void client.invalidateQueries({ queryKey: ['me'] }),
     }, stop.signal)
     return () => stop.abort()
-  }, [client, workspace])
+  }, [client, workspace, user])
   return <Context value={state}>{children}</Context>
 }
 
 /** Collects events and invalidates the queries they affect, at most once per interval. */
-function batchedInvalidation(client: QueryClient): (e: WorkspaceEvent) => void {
+function batchedInvalidation(client: QueryClient, user: string): (e: WorkspaceEvent) => void {
   const posts = new Set<string>()
   let accounts = false
   let matched = 0
@@ -74,6 +74,7 @@ function batchedInvalidation(client: QueryClient): (e: WorkspaceEvent) => void {
     if (e.post_id) posts.add(e.post_id)
     accounts ||= e.account_id !== undefined
     if (e.type === 'article_matched') matched++
+    if (e.type === 'commented' && e.post_id && e.data?.mentions?.includes(user)) notifyMention(e.post_id)
     if (e.type.startsWith('selectors_') && e.data?.domain) domains.add(e.data.domain)
     if (isPlanned) return
     isPlanned = true

@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
 import { ApiError } from '../api/client'
+import { base } from '../boot'
 
 /** The message of an error, in the user's language if it is known, with its remedy. */
 export function errorText(error: unknown): string {
@@ -48,4 +49,19 @@ export function notifyUndo(message: string, undo: () => void): void {
 export function notifyMatches(count: number): void {
   notifications.hide('found')
   notifications.show({ id: 'found', color: 'indigo', message: i18n.t('saved.found', { count }), withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}
+
+/** Somebody mentioned the user in a comment. */
+export function notifyMention(post: string): void {
+  notifications.show({
+    id: `mention ${post}`, color: 'indigo', withBorder: true, autoClose: 30_000, closeButtonProps: { 'aria-label': i18n.t('close') },
+    message: (
+      <Group justify="space-between" wrap="nowrap" gap="sm">
+        <span>{i18n.t('comments.mentioned')}</span>
+        <Button component="a" href={`${base}/app/posts/${post}`} size="compact-sm" variant="light">
+          {i18n.t('post.open')}
+        </Button>
+      </Group>
+    ),
+  })
 }

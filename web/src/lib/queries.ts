@@ -21,6 +21,8 @@ export const groupsQuery = queryOptions({ queryKey: ['account-groups'], staleTim
 
 export const labelsQuery = queryOptions({ queryKey: ['labels'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/labels'))).labels })
 
+export const snippetsQuery = queryOptions({ queryKey: ['snippets'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/snippets'))).snippets })
+
 /** The slots of all queues in a time window, free and taken. */
 export const slotsQuery = (from: Date, to: Date) =>
   queryOptions({

@@ -1646,6 +1646,16 @@ type PageVersion struct {
 	Header      json.RawMessage
 }
 
+type PostComment struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	PostID      uuid.UUID
+	UserID      uuid.UUID
+	Text        string
+	Mentions    []uuid.UUID
+	CreatedAt   time.Time
+}
+
 type PostEvent struct {
 	ID          int64
 	PostID      *uuid.UUID
@@ -1699,6 +1709,22 @@ type ReportSubscription struct {
 	Language    string
 	Token       string
 	CreatedAt   time.Time
+}
+
+type ReviewLink struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	PostID      uuid.UUID
+	PostVersion int64
+	SecretHash  []byte
+	Name        string
+	CreatedBy   *uuid.UUID
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	RevokedAt   *time.Time
+	Decision    *string
+	DecidedAt   *time.Time
+	Comment     string
 }
 
 type SavedSearch struct {
@@ -2099,6 +2125,16 @@ type SiteSelector struct {
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	EndedAt     *time.Time
+}
+
+type Snippet struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Kind        string
+	Name        string
+	Text        string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 type StatsImport struct {

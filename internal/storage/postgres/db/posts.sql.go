@@ -887,6 +887,72 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 	return i, err
 }
 
+const lockWaitingPost = `-- name: LockWaitingPost :one
+select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.search_text, p.queue_slot from scheduled_posts p
+where p.post_id = $1 and p.workspace_id = $2 and p.status = 'publishing'
+  and ($3::bigint = 0 or p.version = $3)
+for update
+`
+
+type LockWaitingPostParams struct {
+	PostID      uuid.UUID
+	WorkspaceID uuid.UUID
+	IfVersion   int64
+}
+
+// A post that is being published, but of which nothing is in flight: on every
+// account that is still open, the next segment waits for its time. Claims lock the
+// post first, so none can begin meanwhile.
+func (q *Queries) LockWaitingPost(ctx context.Context, arg LockWaitingPostParams) (ScheduledPost, error) {
+	row := q.db.QueryRow(ctx, lockWaitingPost, arg.PostID, arg.WorkspaceID, arg.IfVersion)
+	var i ScheduledPost
+	err := row.Scan(
+		&i.PostID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Content,
+		&i.ScheduledTime,
+		&i.TimeZone,
+		&i.Status,
+		&i.RetryCount,
+		&i.AttachmentIds,
+		&i.AttachmentUrls,
+		&i.PlatformMediaIds,
+		&i.ThreadID,
+		&i.ThreadParentID,
+		&i.Language,
+		&i.Version,
+		&i.Revision,
+		&i.WorkflowRevision,
+		&i.PostedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Thread,
+		&i.Options,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
+		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.SearchText,
+		&i.QueueSlot,
+	)
+	return i, err
+}
+
 const markLatePosts = `-- name: MarkLatePosts :many
 with late as (
     update scheduled_posts set late_noted_at = clock_timestamp()
@@ -1324,6 +1390,28 @@ func (q *Queries) SetPlatformMedia(ctx context.Context, arg SetPlatformMediaPara
 		arg.Revision,
 	)
 	return err
+}
+
+const stopWaitingTargets = `-- name: StopWaitingTargets :execrows
+update post_targets t set status = 'posted', waits_until = null, claimed_until = null, fence = t.fence + 1, updated_at = clock_timestamp(),
+    posted_at = (select max(r.posted_at) from remote_posts r where r.target_id = t.id)
+where t.post_id = $1 and t.status = 'publishing' and t.waits_until is not null
+  and not exists (
+    select 1 from post_targets o
+    where o.post_id = $1 and o.status in ('scheduled', 'publishing', 'uncertain')
+      and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
+           or o.claimed_until >= clock_timestamp()
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))))
+`
+
+// What is published stays; the segments that wait are never sent. Nothing is
+// changed while a call of any target is in flight or its outcome is unknown.
+func (q *Queries) StopWaitingTargets(ctx context.Context, postID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, stopWaitingTargets, postID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const targetsOfPosts = `-- name: TargetsOfPosts :many

@@ -72,6 +72,18 @@ create table labels (
 );
 create unique index labels_name on labels (workspace_id, kind, lower(name));
 
+-- Texts that people insert into posts. Posts keep a copy.
+create table snippets (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    kind         text not null check (kind in ('text', 'hashtags', 'template')),
+    name         text not null check (name <> ''),
+    text         text not null check (text <> ''),
+    created_at   timestamptz not null default now(),
+    updated_at   timestamptz not null default now()
+);
+create unique index snippets_name on snippets (workspace_id, kind, lower(name));
+
 -- Dateline's app registrations at networks and instances.
 create table network_apps (
     network       text not null,
@@ -331,6 +343,37 @@ create index post_targets_dead on post_targets (updated_at) where status in ('fa
 create index post_targets_overrides on post_targets using gin (override jsonb_path_ops) where override is not null;
 create index post_targets_fingerprint on post_targets (account_id, fingerprint, id) where fingerprint is not null;
 
+-- Links by which people without an account decide on one version of a post.
+create table review_links (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    post_id      uuid not null references scheduled_posts on delete cascade,
+    post_version bigint not null,                                  -- any other version of the post makes the link outdated
+    secret_hash  bytea not null unique check (length(secret_hash) = 32), -- SHA-256 of the secret in the URL
+    name         text not null check (name <> ''),                 -- of the reviewer
+    created_by   uuid references users on delete set null,
+    created_at   timestamptz not null default now(),
+    expires_at   timestamptz not null,
+    revoked_at   timestamptz,
+    decision     text check (decision in ('approved', 'rejected')),
+    decided_at   timestamptz,
+    comment      text not null default '' check (length(comment) <= 2000),
+    check ((decision is null) = (decided_at is null))
+);
+create index review_links_post on review_links (post_id);
+
+-- Notes of members on posts. They are never published.
+create table post_comments (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    post_id      uuid not null references scheduled_posts on delete cascade,
+    user_id      uuid not null references users,
+    text         text not null check (text <> '' and length(text) <= 2000),
+    mentions     uuid[] not null default '{}',                     -- users who are notified
+    created_at   timestamptz not null default clock_timestamp()
+);
+create index post_comments_post on post_comments (post_id, created_at);
+
 create type operation_state as enum
     ('prepared', 'sending', 'accepted', 'definite_failure', 'ambiguous',
      'reconciled_ok', 'reconciled_absent', 'manual');
@@ -414,7 +457,7 @@ create table workers (
 );
 
 -- +goose Down
-drop table workers, bulk_answers, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, accounts;
+drop table workers, bulk_answers, review_links, post_comments, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
 drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

@@ -140,6 +140,28 @@ where post_id = @post_id and workspace_id = @workspace_id
   and (@if_version::bigint = 0 or version = @if_version)
 returning *;
 
+-- name: LockWaitingPost :one
+-- A post that is being published, but of which nothing is in flight: on every
+-- account that is still open, the next segment waits for its time. Claims lock the
+-- post first, so none can begin meanwhile.
+select p.* from scheduled_posts p
+where p.post_id = @post_id and p.workspace_id = @workspace_id and p.status = 'publishing'
+  and (@if_version::bigint = 0 or p.version = @if_version)
+for update;
+
+-- name: StopWaitingTargets :execrows
+-- What is published stays; the segments that wait are never sent. Nothing is
+-- changed while a call of any target is in flight or its outcome is unknown.
+update post_targets t set status = 'posted', waits_until = null, claimed_until = null, fence = t.fence + 1, updated_at = clock_timestamp(),
+    posted_at = (select max(r.posted_at) from remote_posts r where r.target_id = t.id)
+where t.post_id = @post_id and t.status = 'publishing' and t.waits_until is not null
+  and not exists (
+    select 1 from post_targets o
+    where o.post_id = @post_id and o.status in ('scheduled', 'publishing', 'uncertain')
+      and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
+           or o.claimed_until >= clock_timestamp()
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))));
+
 -- name: CancelTargets :exec
 update post_targets set status = 'canceled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { NetworkIcon, networkName } from '../../components/network'
 import { emptyPart, type Part } from './draft'
 import { MediaField } from './MediaField'
+import { Snippets } from './Snippets'
 
 export interface Count {
   network: string
@@ -49,6 +50,7 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
             variant="unstyled"
             size="md"
             value={part.content}
+            data-part={i}
             onChange={(e) => {
               const content = e.currentTarget.value
               set(i, (p) => ({ ...p, content }))
@@ -60,6 +62,7 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
               onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
             />
           )}
+          <Snippets part={i} change={change} />
           <Counts counts={counts[i] ?? none} />
           <PartMedia part={i} value={part.attachments} change={change} added={added} />
         </Stack>

@@ -16,7 +16,9 @@ import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
+import { Comments } from './Comments'
 import { Numbers } from './Numbers'
+import { Reviews } from './Reviews'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
@@ -73,6 +75,8 @@ export function PostPage() {
               <Segments post={p} />
               <Targets post={p} />
               {p.posted_at && <Numbers id={p.id} />}
+              <Reviews post={p} />
+              <Comments id={p.id} />
             </Stack>
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }}>
@@ -97,6 +101,9 @@ export function PostPage() {
   )
 }
 
+/** Whether a part of the thread follows some time after the one before it. */
+const hasDelays = (post: Post) => [post.thread, ...post.targets.map((x) => x.override?.thread)].some((thread) => thread?.some((part) => part.after_minutes))
+
 function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
@@ -105,7 +112,16 @@ function Actions({ post }: { post: Post }) {
   if (!may) return null
   const waits = post.status === 'scheduled' || post.status === 'draft'
   const editable = waits || post.status === 'failed' || post.status === 'partly_posted'
-  if (!editable) return null
+  if (!editable && !(post.status === 'publishing' && hasDelays(post))) return null
+  if (!editable)
+    return (
+      <>
+        {dialog}
+        <Button color="red" variant="light" leftSection={<IconBan size={18} aria-hidden />} loading={change.isPending} onClick={() => ask({ title: t('post.stopTitle'), text: t('post.stopText'), action: t('post.stop'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))) })}>
+          {t('post.stop')}
+        </Button>
+      </>
+    )
   return (
     <>
       {dialog}
