@@ -16,8 +16,8 @@ import (
 // These are set by the build: -ldflags "-X main.version=… -X main.commit=… -X main.date=…".
 var (
 	version = "dev"
-	commit  string // of the source
-	date    string // of the commit
+	commit  string //nolint:gochecknoglobals // of the source; the linker sets it
+	date    string //nolint:gochecknoglobals // of the commit; likewise
 )
 
 func main() {

@@ -257,7 +257,7 @@ func getSearch(ctx context.Context, client *http.Client, s *server, r search.Req
 }
 
 // compareEngines logs a table of the quality and speed of Postgres and Meilisearch.
-func compareEngines(t *testing.T, e search.Engine, address string, load *searchtest.Load, n int, postgresTook []time.Duration) {
+func compareEngines(t *testing.T, _ search.Engine, address string, load *searchtest.Load, n int, postgresTook []time.Duration) {
 	open := func(index string) *meili.Engine {
 		m := meili.New(meili.Options{URL: address, Key: os.Getenv("MEILI_KEY"), Index: index, Log: slog.New(slog.DiscardHandler)})
 		if err := m.Prepare(t.Context()); err != nil {

@@ -9,6 +9,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,14 +74,12 @@ type Error struct {
 
 // Error returns the detail, and the problems of fields.
 func (e *Error) Error() string {
-	text := e.Detail
-	if text == "" {
-		text = e.Title
-	}
+	var text strings.Builder
+	text.WriteString(cmp.Or(e.Detail, e.Title))
 	for _, f := range e.Fields {
-		text += "\n  " + f.Field + ": " + f.Message
+		text.WriteString("\n  " + f.Field + ": " + f.Message)
 	}
-	return fmt.Sprintf("%s (%d %s)", text, e.Status, e.Code)
+	return fmt.Sprintf("%s (%d %s)", &text, e.Status, e.Code)
 }
 
 // Result returns the response of a call, or an *Error unless it is a success.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -155,4 +156,4 @@ func (t *tools) read(ctx context.Context, id string, e client.RequestEditorFn) (
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(fmt.Sprintf("%q", fmt.Sprint(p.Version))) }
+func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(int64(p.Version), 10) + `"`) }

@@ -14,7 +14,7 @@ import (
 // writeManuals writes man pages and shell completions below dir.
 func writeManuals(dir, version string, date time.Time) error {
 	man, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
-	if err := errors.Join(os.MkdirAll(man, 0o755), os.MkdirAll(completions, 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(man, 0o755), os.MkdirAll(completions, 0o755)); err != nil { //nolint:gosec // installed files are readable by everyone
 		return err
 	}
 	root := (&cli.Program{Version: version}).Root()

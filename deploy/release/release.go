@@ -122,7 +122,7 @@ func (r *release) pack(ctx context.Context, t target, stage, format, out string)
 	}
 	values := map[string]string{"VERSION": r.version, "ARCH": t.arch, "STAGE": stage, "MTIME": r.time.UTC().Format(time.RFC3339)}
 	config := stage + ".yaml"
-	if err := os.WriteFile(config, []byte(os.Expand(string(template), func(name string) string { return values[name] })), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(os.Expand(string(template), func(name string) string { return values[name] })), 0o600); err != nil { //nolint:gosec // in the directory that the caller names
 		return err
 	}
 	c := exec.CommandContext(ctx, r.nfpm, "package", "--config", config, "--packager", format, "--target", out)

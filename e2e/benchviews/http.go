@@ -97,8 +97,8 @@ type oneSite struct{ *site.Active }
 func (s oneSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
 
 func (s oneSite) ByDomain(string) (*site.Active, bool) { return s.Active, false }
-func (s oneSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s oneSite) AnyAllows(string) bool                 { return true }
+func (s oneSite) BySecret(string) (*site.Active, bool) { return nil, false }
+func (s oneSite) AnyAllows(string) bool                { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 

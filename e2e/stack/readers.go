@@ -38,8 +38,16 @@ const ArticleTitle = "Cảng biển"
 // Newspaper is a web site to crawl: a front page and one article.
 func Newspaper(t testing.TB) *httptest.Server {
 	t.Helper()
+	paragraphs := []string{
+		"Cảng biển của tỉnh đón hơn ba trăm chuyến tàu trong tháng qua, tăng gần một phần năm so với cùng kỳ năm trước.",
+		"Theo ban quản lý, phần lớn hàng hóa là nông sản và hàng dệt may được đưa đến các thị trường trong khu vực.",
+		"Công nhân bốc dỡ làm việc ba ca mỗi ngày để các con tàu không phải neo đậu quá hai mươi bốn giờ ngoài khơi.",
+		"Một bến mới dài bốn trăm mét đang được xây dựng ở phía nam và dự kiến hoàn thành vào mùa hè năm sau.",
+		"Người dân quanh cảng mong con đường nối với quốc lộ sớm được mở rộng vì xe tải thường ùn tắc vào buổi sáng.",
+		"Chính quyền cho biết dự án mở đường đã có vốn và nhà thầu sẽ được chọn trước cuối quý này.",
+	}
 	article := "<html><head><title>" + ArticleTitle + "</title></head><body><article><h1>" + ArticleTitle + "</h1>" +
-		strings.Repeat("<p>Một đoạn văn dài của bài viết này về cảng biển.</p>", 40) + "</article></body></html>"
+		"<p>" + strings.Join(paragraphs, "</p><p>") + "</p></article></body></html>"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch r.URL.Path {

@@ -93,7 +93,9 @@ func (p *Program) api() *cobra.Command {
 			return err
 		}
 		parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
-		return runConcurrently(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.TraceRequests(parts.agents(handler))) },
+		return runConcurrently(ctx, func(ctx context.Context) error {
+			return serve(ctx, l, parts.telemetry.TraceRequests(parts.agents(handler)))
+		},
 			func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
 	})
 }

@@ -80,11 +80,11 @@ func round(x float64) float64 { return float64(int(100*x+0.5)) / 100 }
 // sustained counts with many concurrent callers.
 type sustained struct {
 	*fixture
-	batcher      *counter.Batcher
-	pages        []string
-	counted      atomic.Int64 // views that were not duplicates
-	maxFlush atomic.Int64 // nanoseconds
-	maxPending   atomic.Int64
+	batcher    *counter.Batcher
+	pages      []string
+	counted    atomic.Int64 // views that were not duplicates
+	maxFlush   atomic.Int64 // nanoseconds
+	maxPending atomic.Int64
 }
 
 // count sends hits for a time and returns how many per second were answered. perS

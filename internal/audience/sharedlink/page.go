@@ -3,6 +3,7 @@ package sharedlink
 import (
 	"context"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"html/template"
@@ -100,7 +101,7 @@ func (p *Pages) setPolicy(h http.Header, l Link) {
 
 // cookieName is a name per link: browsers send a cookie's path only to the server.
 func cookieName(token string) string {
-	return "dateline-shared-" + fmt.Sprintf("%x", hashToken(token)[:4])
+	return "dateline-shared-" + hex.EncodeToString(hashToken(token)[:4])
 }
 
 func (p *Pages) unlock(w http.ResponseWriter, r *http.Request, look webpage.Preferences, token string, o *Opened) {
@@ -113,6 +114,7 @@ func (p *Pages) unlock(w http.ResponseWriter, r *http.Request, look webpage.Pref
 		p.askPassword(w, look, look.Translate(webpage.Text{EN: "This password is wrong.", VI: "Mật khẩu không đúng."}))
 		return
 	}
+	//nolint:gosec // Secure depends on the public URL: a development server has no TLS
 	http.SetCookie(w, &http.Cookie{Name: cookieName(token), Value: key, Path: "/", MaxAge: int(keyTimeout.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(p.Service.PublicURL, "https://")})
 	http.Redirect(w, r, "?", http.StatusSeeOther) // to this page, relative to its URL
@@ -156,7 +158,7 @@ func (p *Pages) write(w http.ResponseWriter, look webpage.Preferences, status in
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
+	_, _ = w.Write([]byte(text)) //nolint:gosec // html/template escaped it
 }
 
 // ranges lists the ranges of days that can be chosen.

@@ -189,7 +189,7 @@ func (d *Directory) Owns(workspace uuid.UUID, host string) bool {
 		return false
 	}
 	for _, a := range t.byID {
-		if a.WorkspaceID == workspace && a.Site.Owns(host) {
+		if a.WorkspaceID == workspace && a.Owns(host) {
 			return true
 		}
 	}

@@ -74,5 +74,5 @@ func (p *Pages) Serve(w http.ResponseWriter, r *http.Request, token, client stri
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
+	_, _ = w.Write([]byte(text)) //nolint:gosec // html/template escaped it
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func (o Options) posts() *cobra.Command {
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(fmt.Sprintf("%q", fmt.Sprint(p.Version))) }
+func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(int64(p.Version), 10) + `"`) }
 
 func (o Options) listPosts() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list posts, by default those ahead", Args: cobra.NoArgs}
@@ -128,7 +129,7 @@ func (o Options) showPosts() *cobra.Command {
 		}
 		_ = s.say("")
 		for _, e := range r.JSON200.Entries {
-			_ = s.say("%s  %s", plain(fmt.Sprint(e.At)), plain(e.Text))
+			_ = s.say("%s  %s", plain(e.At), plain(e.Text))
 		}
 		return nil
 	})

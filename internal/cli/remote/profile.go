@@ -199,7 +199,7 @@ func readToken(in io.Reader, prompt io.Writer) (string, error) {
 
 func (o Options) logout() *cobra.Command {
 	c := &cobra.Command{Use: "logout [PROFILE]", Short: "delete a profile; its token stays valid until it is revoked", Args: Arguments(cobra.MaximumNArgs(1)), ValidArgsFunction: o.completeProfiles}
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = func(_ *cobra.Command, args []string) error {
 		all, err := o.loadProfiles()
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,19 +30,19 @@ func (s *session) printEvent(e client.StreamedEvent, zone *time.Location) error 
 }
 
 func eventLine(e client.StreamedEvent, zone *time.Location) string {
-	line := e.At.In(zone).Format("15:04:05.000") + "  " + plain(e.Type)
+	parts := []string{e.At.In(zone).Format("15:04:05.000"), plain(e.Type)}
 	if e.PostID != "" {
-		line += "  post " + plain(e.PostID)
+		parts = append(parts, "post "+plain(e.PostID))
 	}
 	var data map[string]any
 	if json.Unmarshal(e.Data, &data) == nil {
 		for _, key := range []string{"status", "url", "message", "error", "network", "handle"} {
 			if v, ok := data[key].(string); ok && v != "" {
-				line += "  " + shorten(v, 80)
+				parts = append(parts, shorten(v, 80))
 			}
 		}
 	}
-	return line
+	return strings.Join(parts, "  ")
 }
 
 // watch shows what happens in the workspace.
@@ -140,7 +141,7 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 		rows = nil
 		for _, one := range sites.JSON200.Sites[:min(len(sites.JSON200.Sites), limit)] {
 			if concurrents, err := client.Result(s.ConcurrentsWithResponse(ctx, one.Id)); err == nil {
-				rows = append(rows, []string{one.Name, fmt.Sprint(concurrents.JSON200.Concurrents)})
+				rows = append(rows, []string{one.Name, strconv.FormatInt(int64(concurrents.JSON200.Concurrents), 10)})
 			}
 		}
 		_, _ = b.WriteString("\n")

@@ -7,7 +7,7 @@
 package pipeline
 
 import (
-	"net/http"
+	"net/textproto"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,7 +106,7 @@ type Page struct {
 	Domain      string
 	FinalURL    string // after redirects
 	ContentType string
-	Header      http.Header // response headers that were stored
+	Header      textproto.MIMEHeader // response headers that were stored
 }
 
 // Extraction is the result of processing a page.

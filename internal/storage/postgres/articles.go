@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"net/textproto"
 	"strings"
 	"time"
 
@@ -42,7 +42,7 @@ func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Pag
 	if p.FinalURL == "" {
 		p.FinalURL = c.URL
 	}
-	var header http.Header
+	var header textproto.MIMEHeader
 	if err := json.Unmarshal(row.Header, &header); err != nil {
 		return p, rules, err
 	}

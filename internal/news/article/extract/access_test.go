@@ -1,7 +1,7 @@
 package extract_test
 
 import (
-	"net/http"
+	"net/textproto"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,15 +41,15 @@ func TestReservations_FromHeaders(t *testing.T) {
 	body := `<article><h1>The bridge opens</h1>` + paragraphs(prose(6)) + `</article>`
 	for _, c := range []struct {
 		name   string
-		header http.Header
+		header textproto.MIMEHeader
 		head   string
 		want   article.Reservations
 	}{
-		{"Robots", http.Header{"X-Robots-Tag": {"noarchive, max-snippet: 0"}}, "", article.Reservations{NoArchive: true, NoSnippet: true}},
-		{"OtherAgent", http.Header{"X-Robots-Tag": {"otherbot: noindex", "dateline: noai", "unavailable_after: 25 Jun 2030 15:00:00 PST"}}, "", article.Reservations{NoAI: true}},
-		{"HeaderAndPage", http.Header{"X-Robots-Tag": {"noindex"}}, `<meta name="robots" content="noarchive">`, article.Reservations{NoIndex: true, NoArchive: true}},
-		{"TDM", http.Header{"Tdm-Reservation": {"1"}, "Tdm-Policy": {"/policy.json"}}, "", article.Reservations{TDM: true, TDMPolicy: "https://www.paper.example/policy.json"}},
-		{"PageOverridesTDM", http.Header{"Tdm-Reservation": {"1"}}, `<meta name="tdm-reservation" content="0">`, article.Reservations{}},
+		{"Robots", textproto.MIMEHeader{"X-Robots-Tag": {"noarchive, max-snippet: 0"}}, "", article.Reservations{NoArchive: true, NoSnippet: true}},
+		{"OtherAgent", textproto.MIMEHeader{"X-Robots-Tag": {"otherbot: noindex", "dateline: noai", "unavailable_after: 25 Jun 2030 15:00:00 PST"}}, "", article.Reservations{NoAI: true}},
+		{"HeaderAndPage", textproto.MIMEHeader{"X-Robots-Tag": {"noindex"}}, `<meta name="robots" content="noarchive">`, article.Reservations{NoIndex: true, NoArchive: true}},
+		{"TDM", textproto.MIMEHeader{"Tdm-Reservation": {"1"}, "Tdm-Policy": {"/policy.json"}}, "", article.Reservations{TDM: true, TDMPolicy: "https://www.paper.example/policy.json"}},
+		{"PageOverridesTDM", textproto.MIMEHeader{"Tdm-Reservation": {"1"}}, `<meta name="tdm-reservation" content="0">`, article.Reservations{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := page(c.head, body)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net/http"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
@@ -44,11 +44,11 @@ func DefaultLimits() Limits {
 // Page is a fetched page.
 type Page struct {
 	HTML        []byte
-	URL         string         // final URL, the base of relative URLs
-	ContentType string         // response header; may be empty
-	Header      http.Header    // response headers with reservations; may be nil
-	Zone        *time.Location // time zone of the site; default: that of its country
-	Now         time.Time      // fetch time; needed for relative dates
+	URL         string               // final URL, the base of relative URLs
+	ContentType string               // response header; may be empty
+	Header      textproto.MIMEHeader // response headers with reservations; may be nil
+	Zone        *time.Location       // time zone of the site; default: that of its country
+	Now         time.Time            // fetch time; needed for relative dates
 }
 
 // Document is a parsed page. It is not safe for concurrent use.
