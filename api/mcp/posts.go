@@ -156,4 +156,4 @@ func (t *tools) read(ctx context.Context, id string, e client.RequestEditorFn) (
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(int64(p.Version), 10) + `"`) }
+func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }

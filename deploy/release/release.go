@@ -33,7 +33,7 @@ func (r *release) build(ctx context.Context) error {
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
+	if err := os.MkdirAll(r.out, 0o755); err != nil { //nolint:gosec // readable by everyone
 		return err
 	}
 	work, err := os.MkdirTemp("", "dateline-release-")
@@ -70,7 +70,7 @@ func (r *release) build(ctx context.Context) error {
 
 // stage puts the content of an archive into a folder.
 func (r *release) stage(ctx context.Context, t target, dir, manuals string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // likewise
 		return err
 	}
 	for _, p := range []struct{ module, name, flags string }{

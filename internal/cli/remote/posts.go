@@ -42,7 +42,7 @@ func (o Options) posts() *cobra.Command {
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(int64(p.Version), 10) + `"`) }
+func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
 
 func (o Options) listPosts() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list posts, by default those ahead", Args: cobra.NoArgs}

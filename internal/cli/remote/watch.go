@@ -141,7 +141,7 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 		rows = nil
 		for _, one := range sites.JSON200.Sites[:min(len(sites.JSON200.Sites), limit)] {
 			if concurrents, err := client.Result(s.ConcurrentsWithResponse(ctx, one.Id)); err == nil {
-				rows = append(rows, []string{one.Name, strconv.FormatInt(int64(concurrents.JSON200.Concurrents), 10)})
+				rows = append(rows, []string{one.Name, strconv.FormatInt(concurrents.JSON200.Concurrents, 10)})
 			}
 		}
 		_, _ = b.WriteString("\n")
