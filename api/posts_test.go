@@ -58,7 +58,7 @@ func TestCreatePost_WithoutTemporal(t *testing.T) {
 	if n := s.temporal.signals(p.Id); n != 4 {
 		t.Errorf("Temporal got %d signals", n)
 	}
-	if !strings.Contains(s.log.String(), "Temporal got no signal") {
+	if !strings.Contains(s.log.String(), "signaling Temporal failed") {
 		t.Error("the log has no entry about Temporal being down")
 	}
 }

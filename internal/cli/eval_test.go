@@ -80,7 +80,7 @@ func TestEvaluatingArticles(t *testing.T) {
 			t.Errorf("got no message about the folder without ground truth: %s", out.String())
 		}
 	}
-	for _, args := range [][]string{{"eval"}, {"eval", "posts"}, {"eval", "articles"}, {"eval", "articles", "--data", filepath.Join(dir, "three")}, {"eval", "articles", "--data", filepath.Join(dir, "none")}} {
+	for _, args := range [][]string{{"eval", "posts"}, {"eval", "articles"}, {"eval", "articles", "--data", filepath.Join(dir, "three")}, {"eval", "articles", "--data", filepath.Join(dir, "none")}} {
 		p := &Program{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
 		if status := p.Run(t.Context(), args); status == 0 {
 			t.Errorf("%v is accepted", args)

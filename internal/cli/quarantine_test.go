@@ -32,7 +32,7 @@ func TestQuarantine_FromTheCommandLine(t *testing.T) {
 			t.Errorf("got %q, want %q in it", said, want)
 		}
 	}
-	contains(run(0), "Usage: dateline quarantine")
+	contains(run(0), "dateline quarantine [command]")
 	contains(run(0, "list"), "The quarantine is empty.")
 	c := n.CountViewsAt(url, t.Output())
 	client := enginetest.RedisClient(t, url)
