@@ -98,8 +98,8 @@ func boolInt(b bool) int {
 
 func TestParseNamesWhatItRefuses(t *testing.T) {
 	for rule, part := range map[string]string{
-		"": "no part", "DAILY": "no part", "FREQ=DAILY;": "no part", "INTERVAL=2": "FREQ is missing", "FREQ=HOURLY": "FREQ=HOURLY", "FREQ=YEARLY": "FREQ=YEARLY", "freq=DAILY": "freq",
-		"FREQ=DAILY;FREQ=DAILY": "FREQ stands", "FREQ=DAILY;INTERVAL=0": "INTERVAL=0", "FREQ=DAILY;INTERVAL=-1": "INTERVAL", "FREQ=DAILY;INTERVAL=": "INTERVAL", "FREQ=DAILY;INTERVAL=+1": "INTERVAL",
+		"": "is not part of a rule", "DAILY": "is not part of a rule", "FREQ=DAILY;": "is not part of a rule", "INTERVAL=2": "FREQ is missing", "FREQ=HOURLY": "FREQ=HOURLY", "FREQ=YEARLY": "FREQ=YEARLY", "freq=DAILY": "freq",
+		"FREQ=DAILY;FREQ=DAILY": "FREQ is duplicated", "FREQ=DAILY;INTERVAL=0": "INTERVAL=0", "FREQ=DAILY;INTERVAL=-1": "INTERVAL", "FREQ=DAILY;INTERVAL=": "INTERVAL", "FREQ=DAILY;INTERVAL=+1": "INTERVAL",
 		"FREQ=DAILY;COUNT=2;UNTIL=20260101": "COUNT and UNTIL", "FREQ=DAILY;COUNT=0": "COUNT=0", "FREQ=DAILY;UNTIL=tomorrow": "UNTIL=tomorrow", "FREQ=DAILY;UNTIL=20260230": "UNTIL",
 		"FREQ=DAILY;BYDAY=MO": "BYDAY in a DAILY", "FREQ=WEEKLY;BYDAY=1MO": "without a number", "FREQ=MONTHLY;BYDAY=MO": "numbered", "FREQ=WEEKLY;BYDAY=XX": `"XX"`, "FREQ=WEEKLY;BYDAY=": `""`,
 		"FREQ=MONTHLY;BYDAY=6MO": `"6MO"`, "FREQ=MONTHLY;BYDAY=0MO": `"0MO"`, "FREQ=MONTHLY;BYMONTHDAY=0": `"0"`, "FREQ=MONTHLY;BYMONTHDAY=32": `"32"`, "FREQ=WEEKLY;BYMONTHDAY=1": "MONTHLY rule only",
