@@ -50,7 +50,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 test('without articles the page explains how to get some', async () => {
   const { page } = dashboard
-  await page.getByRole('link', { name: 'News' }).click()
+  await page.getByRole('link', { name: 'News', exact: true }).click()
   await page.getByText('No articles yet').waitFor()
   await dashboard.accessible('no articles')
   await page.getByRole('link', { name: 'Go to seeds' }).click()
@@ -114,14 +114,14 @@ test('words without diacritics find the article, with matches highlighted', asyn
   const { page } = dashboard
   await dashboard.go('/news')
   await page.locator('[data-article]').first().waitFor()
-  await page.getByLabel('Search').pressSequentially('gia vang ky luc')
+  await page.getByRole('searchbox', { name: 'Search' }).pressSequentially('gia vang ky luc')
   const hit = page.locator('[data-article]', { hasText: 'Giá vàng lập kỷ lục mới' })
   await hit.locator('mark').first().waitFor()
   expect((await hit.locator('mark').allTextContents()).join(' ').toLowerCase()).toContain('vàng')
   await page.waitForURL(/q=gia/)
   expect(await page.locator('[data-article]').first().textContent()).toContain('Giá vàng lập kỷ lục mới')
   await dashboard.accessible('search')
-  await page.getByLabel('Search').fill('xyzzyplugh')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('xyzzyplugh')
   await page.getByText('No matching articles').waitFor()
   dashboard.fine()
 })
