@@ -63,7 +63,7 @@ func testFakeMastodon(t *testing.T, program string) {
 // uncertain.
 func loseResponses(t *testing.T, program, base, token string) {
 	t.Helper()
-	p := newProxy(t, base)
+	p := newProxy(t, base, false)
 	s := stack.Open(t, stack.Engines{Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")}})
 	makeBucket(t, s.Env)
 	s.Setup(program)

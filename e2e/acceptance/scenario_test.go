@@ -45,7 +45,7 @@ func useStack(t *testing.T, program string, engines stack.Engines) *installation
 	engines.Network = fake.Options{Rates: limitedStatuses()}
 	engines.Env = append(engines.Env, "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
 	s := stack.Open(t, engines)
-	in := &installation{Stack: s, t: t, program: program, paper: paper, proxy: newProxy(t, s.Net.URL())}
+	in := &installation{Stack: s, t: t, program: program, paper: paper, proxy: newProxy(t, s.Net.URL(), true)}
 	s.Env = append(s.Env, "DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(paper.URL, "http://")+","+strings.TrimPrefix(in.proxy.URL, "http://"))
 	makeBucket(t, s.Env)
 	s.Setup(program)
@@ -121,9 +121,7 @@ func (in *installation) publish() {
 	texts = append(texts, "the stream reports it")
 	time.Sleep(time.Until(at.Add(50 * time.Millisecond)))
 	in.workers[0].Kill()
-	// The killed worker's claims end after 15 s, and searches for lost posts take up to
-	// 81 s where the key of a request is not relied on.
-	e2etest.Eventually(in.t, 3*time.Minute, "every post to be published", func() bool {
+	e2etest.Eventually(in.t, 90*time.Second, "every post to be published", func() bool {
 		clear(want)
 		for _, p := range in.Net.Posts() {
 			want[p.Text]++

@@ -103,11 +103,11 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	for _, l := range lives {
 		halves = append(halves, l.dispatched, l.ended)
 	}
-	return reckon(halves, float64(60*o.rate)), nil
+	return middleRate(halves, float64(60*o.rate)), nil
 }
 
-// reckon excludes the first and the last fifth of the time.
-func reckon(halves []time.Time, due float64) rate {
+// middleRate computes the rate in the middle of the measurement: it excludes the first and the last fifth of the time.
+func middleRate(halves []time.Time, due float64) rate {
 	slices.SortFunc(halves, time.Time.Compare)
 	first, last := halves[0], halves[len(halves)-1]
 	fifth := last.Sub(first) / 5
