@@ -106,7 +106,8 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	return middleRate(halves, float64(60*o.rate)), nil
 }
 
-// middleRate computes the rate in the middle of the measurement: it excludes the first and the last fifth of the time.
+// middleRate computes the rate in the middle of the measurement: it excludes the first
+// and the last fifth of the time.
 func middleRate(halves []time.Time, due float64) rate {
 	slices.SortFunc(halves, time.Time.Compare)
 	first, last := halves[0], halves[len(halves)-1]
