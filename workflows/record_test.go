@@ -335,6 +335,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	registerCrawl(r)
 	registerSearch(r)
+	registerRules(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.
