@@ -44,7 +44,7 @@ func (s *Server) ListRules(ctx context.Context, _ spec.ListRulesRequestObject) (
 	all, err := rules.List(ctx, principal(ctx))
 	out := spec.ListRules200JSONResponse{Rules: []spec.Rule{}}
 	for _, r := range all {
-		out.Rules = append(out.Rules, ruleJSON(r))
+		out.Rules = append(out.Rules, articleRuleJSON(r))
 	}
 	return out, err
 }
@@ -59,9 +59,9 @@ func (s *Server) CreateRule(ctx context.Context, r spec.CreateRuleRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	one, replayed, err := rules.Create(ctx, principal(ctx), ruleOf(r.Body), key)
+	one, replayed, err := rules.Create(ctx, principal(ctx), articleRuleOf(r.Body), key)
 	location, tag := "/api/v1/rules/"+one.ID.String(), ruleTag(one)
-	return spec.CreateRule201JSONResponse{Body: ruleJSON(one),
+	return spec.CreateRule201JSONResponse{Body: articleRuleJSON(one),
 		Headers: spec.CreateRule201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
@@ -71,7 +71,7 @@ func (s *Server) PreviewRule(ctx context.Context, r spec.PreviewRuleRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	p, err := rules.Preview(ctx, principal(ctx), ruleOf(r.Body))
+	p, err := rules.Preview(ctx, principal(ctx), articleRuleOf(r.Body))
 	out := spec.PreviewRule200JSONResponse{From: p.From, To: p.To, Articles: p.Articles, Partial: p.IsPartial, Counts: map[string]int{}, Decisions: []spec.RulePreviewDecision{}}
 	for reason, n := range p.Counts {
 		out.Counts[string(reason)] = n
@@ -102,7 +102,7 @@ func (s *Server) UpdateRule(ctx context.Context, r spec.UpdateRuleRequestObject)
 	}
 	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) {
 		return rules.Update(ctx, principal(ctx), r.Id, version, func(to *rule.Rule) {
-			from := ruleOf(r.Body)
+			from := articleRuleOf(r.Body)
 			to.Name, to.Definition = from.Name, from.Definition
 		})
 	})
@@ -170,19 +170,19 @@ func (s *Server) oneRule(get func(Rules) (rule.Rule, error)) (spec.OneRuleJSONRe
 	}
 	r, err := get(rules)
 	tag := ruleTag(r)
-	return spec.OneRuleJSONResponse{Body: ruleJSON(r), Headers: spec.OneRuleResponseHeaders{ETag: &tag}}, err
+	return spec.OneRuleJSONResponse{Body: articleRuleJSON(r), Headers: spec.OneRuleResponseHeaders{ETag: &tag}}, err
 }
 
 func ruleTag(r rule.Rule) string { return `"` + strconv.FormatInt(r.Version, 10) + `"` }
 
 // ruleOf reads a rule. Definitions have the same JSON in the API and in the database.
-func ruleOf(b *spec.NewRule) rule.Rule {
+func articleRuleOf(b *spec.NewRule) rule.Rule {
 	r := rule.Rule{Name: b.Name}
 	copyJSON(b.Definition, &r.Definition)
 	return r
 }
 
-func ruleJSON(r rule.Rule) spec.Rule {
+func articleRuleJSON(r rule.Rule) spec.Rule {
 	out := spec.Rule{Id: r.ID, Name: r.Name, Status: spec.RuleStatus(r.Status), PauseReason: (*spec.RulePauseReason)(optional(string(r.PauseReason))), PauseError: optional(r.PauseError),
 		PausedAt: r.PausedAt, PostsLast24Hours: r.PostsToday, AttentionCount: r.AttentionCount, LastDecisionAt: r.LastDecisionAt, Version: r.Version,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}

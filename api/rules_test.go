@@ -82,7 +82,7 @@ func TestRules_AreManaged(t *testing.T) {
 	if changed := s.ruleOf(s.send("PUT", at, body), 200); changed.Name != "Renamed" {
 		t.Errorf("got the name %q, want Renamed", changed.Name)
 	}
-	s.refused(s.send("POST", "/api/v1/rules", body), 400, "invalid_request") // the name is taken
+	s.refused(s.send("POST", "/api/v1/rules", body), 422, "invalid_request") // the name is taken
 	if n := s.Count("select count(*) from audit_log where object_type = 'rule' and actor = 'user'"); n != 4 {
 		t.Errorf("got %d entries of the audit log, want 4: created, paused, resumed, changed", n)
 	}
@@ -114,7 +114,7 @@ func TestRules_RefuseWhatCannotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, address := range []string{"/api/v1/rules", "/api/v1/rules/preview"} {
-				s.refused(s.send("POST", address, newRule(a.ID, c.change)), 400, "invalid_request", c.field)
+				s.refused(s.send("POST", address, newRule(a.ID, c.change)), 422, "invalid_request", c.field)
 			}
 		})
 	}

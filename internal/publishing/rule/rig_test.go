@@ -92,8 +92,8 @@ func (d *rig) publish(change ...func(*draft)) uuid.UUID {
 		a.Group = a.ID
 	}
 	d.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, lead, body_text, body_html, section, language, content_hash, group_id, object_key, fetched_at)
-		select $1, c.id, $1, $1, 'https://news.example/' || $1, 'https://news.example/' || $1, $2, $3, $3, 'Rain for a week.', 'Rain fell for a week and the river rises.', '', $4, 'en', '', $5, '', now()
-		from crawl_domains c where c.domain = 'news.example'`, a.ID, a.Title, a.Published, a.Section, a.Group)
+		select $1, c.id, $1, $1, $6, $6, $2, $3, $3, 'Rain for a week.', 'Rain fell for a week and the river rises.', '', $4, 'en', '', $5, '', now()
+		from crawl_domains c where c.domain = 'news.example'`, a.ID, a.Title, a.Published, a.Section, a.Group, "https://news.example/"+a.ID.String())
 	d.queue(a.ID)
 	return a.ID
 }

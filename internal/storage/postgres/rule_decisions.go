@@ -74,7 +74,7 @@ func (s *Store) RulesForArticle(ctx context.Context, article uuid.UUID, storedAt
 	if err != nil {
 		return nil, err
 	}
-	return rulesFromRows(rows)
+	return articleRulesFromRows(rows)
 }
 
 // SkipArticle stores a decision without a post, unless there is one that is final.
@@ -91,7 +91,7 @@ func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Articl
 		if err != nil {
 			return orMissing(err, "rule")
 		}
-		r, err := ruleFromRow(row)
+		r, err := articleRuleFromRow(row)
 		if err != nil {
 			return err
 		}
@@ -105,11 +105,11 @@ func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Articl
 		} else if !noRows(err) {
 			return err
 		}
-		used, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: id, GroupID: a.GroupID, ArticleID: a.ID, At: at})
+		used, err := usageOf(ctx, q, id, a, at)
 		if err != nil {
 			return err
 		}
-		d = decide(r, rule.Usage{Hour: int(used.Hour), Day: int(used.Day), Matched: int(used.Matched), GroupArticle: idOrNull(used.GroupArticle)})
+		d = decide(r, used)
 		d.ID = decisionID
 		if d.Outcome == rule.Reserved {
 			postID := newID()
@@ -121,6 +121,20 @@ func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Articl
 		return pauseRule(ctx, q, id, d.Pauses, "")
 	})
 	return d, err
+}
+
+func usageOf(ctx context.Context, q *db.Queries, id uuid.UUID, a rule.Article, at time.Time) (rule.Usage, error) {
+	row, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: id, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour)})
+	if err != nil {
+		return rule.Usage{}, err
+	}
+	u := rule.Usage{Hour: int(row.Hour), Day: int(row.Day), Matched: int(row.Matched)}
+	other, err := q.RuleGroupArticle(ctx, db.RuleGroupArticleParams{RuleID: id, GroupID: a.GroupID, ArticleID: a.ID})
+	if noRows(err) {
+		return u, nil
+	}
+	u.GroupArticle = &other
+	return u, err
 }
 
 func saveDecision(ctx context.Context, q *db.Queries, d rule.Decision) error {

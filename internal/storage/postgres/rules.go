@@ -73,7 +73,7 @@ func (s *Store) RuleByID(ctx context.Context, id uuid.UUID) (rule.Rule, error) {
 	if err != nil {
 		return rule.Rule{}, orMissing(err, "rule")
 	}
-	return ruleFromRow(row)
+	return articleRuleFromRow(row)
 }
 
 // UpdateRule stores a changed rule of the given version.
@@ -166,7 +166,7 @@ func (s *Store) rulesWithFigures(ctx context.Context, workspaceID, id uuid.UUID,
 	out := make([]rule.Rule, len(rows))
 	for i, row := range rows {
 		var err error
-		if out[i], err = ruleFromRow(row); err != nil {
+		if out[i], err = articleRuleFromRow(row); err != nil {
 			return nil, err
 		}
 	}
@@ -180,18 +180,18 @@ func (s *Store) rulesWithFigures(ctx context.Context, workspaceID, id uuid.UUID,
 	return out, err
 }
 
-func ruleFromRow(r db.Rule) (rule.Rule, error) {
+func articleRuleFromRow(r db.Rule) (rule.Rule, error) {
 	out := rule.Rule{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Name: r.Name, Status: rule.Status(r.Status), PauseReason: rule.PauseReason(r.PauseReason),
 		PauseError: r.PauseError, PausedAt: utcOrNil(r.PausedAt), ActiveSince: r.ActiveSince.UTC(), Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 	err := json.Unmarshal(r.Definition, &out.Definition)
 	return out, err
 }
 
-func rulesFromRows(rows []db.Rule) ([]rule.Rule, error) {
+func articleRulesFromRows(rows []db.Rule) ([]rule.Rule, error) {
 	out := make([]rule.Rule, len(rows))
 	for i, r := range rows {
 		var err error
-		if out[i], err = ruleFromRow(r); err != nil {
+		if out[i], err = articleRuleFromRow(r); err != nil {
 			return nil, err
 		}
 	}

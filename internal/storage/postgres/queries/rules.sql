@@ -89,12 +89,14 @@ where a.id >= @from_id and a.id < @to_id and a.domain_id = any(array(select dist
 order by a.id limit @max_count;
 
 -- name: RuleUsage :one
-select count(*) filter (where outcome in ('reserved', 'created') and decided_at > @at::timestamptz - interval '1 hour') as hour,
-    count(*) filter (where outcome in ('reserved', 'created')) as day,
-    count(*) filter (where (outcome in ('reserved', 'created') or reason in ('hourly_cap', 'daily_cap')) and decided_at > @at::timestamptz - interval '1 hour') as matched,
-    coalesce((select g.article_id from rule_decisions g where g.rule_id = @rule_id and g.group_id = @group_id and g.article_id <> @article_id
-        and g.outcome in ('reserved', 'created')), '00000000-0000-0000-0000-000000000000')::uuid as group_article
-from rule_decisions where rule_id = @rule_id and decided_at > @at::timestamptz - interval '24 hours';
+select count(*) filter (where d.outcome in ('reserved', 'created') and d.decided_at > @hour_ago::timestamptz) as hour,
+    count(*) filter (where d.outcome in ('reserved', 'created')) as day,
+    count(*) filter (where (d.outcome in ('reserved', 'created') or d.reason in ('hourly_cap', 'daily_cap')) and d.decided_at > @hour_ago::timestamptz) as matched
+from rule_decisions d where d.rule_id = @rule_id and d.decided_at > @day_ago::timestamptz;
+
+-- name: RuleGroupArticle :one
+-- The article of a group that has a post.
+select article_id from rule_decisions where rule_id = @rule_id and group_id = @group_id and article_id <> @article_id and outcome in ('reserved', 'created');
 
 -- name: RuleDecisionOn :one
 select * from rule_decisions where rule_id = @rule_id and article_id = @article_id;
