@@ -19,15 +19,15 @@ type RuleEngine interface {
 	CreatePost(ctx context.Context, rule, article uuid.UUID) (post uuid.UUID, outcome rule.Outcome, err error)
 }
 
-// DecisionStarter starts the workflow of a decision once.
-type DecisionStarter interface {
+// DecisionWorkflows starts the workflow of a decision once.
+type DecisionWorkflows interface {
 	StartDecision(ctx context.Context, rule, article uuid.UUID) error
 }
 
 // Rules contains the activities of rules.
 type Rules struct {
 	Engine   RuleEngine
-	Starter  DecisionStarter
+	Starter  DecisionWorkflows
 	Signaler PostSignaler
 	Log      *slog.Logger
 	Timing   RuleTiming

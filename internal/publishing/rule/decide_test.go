@@ -83,7 +83,7 @@ func TestTrigger_SelectsByAllGivenFields(t *testing.T) {
 }
 
 // In any hour and any day, a rule posts at most as often as its caps allow.
-func TestDecide_CapsHoldOnAnyStream(t *testing.T) {
+func TestDecide_RespectsCapsOnAnyStream(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		r := sports()

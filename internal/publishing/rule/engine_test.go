@@ -123,7 +123,7 @@ func TestEngine_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 }
 
 // Several processes decide about the same articles at the same time.
-func TestEngine_CapsHoldAcrossProcesses(t *testing.T) {
+func TestEngine_RespectsCapsAcrossProcesses(t *testing.T) {
 	d := newRig(t)
 	r := d.rule(func(r *rule.Rule) { r.MaxPerHour, r.MaxPerDay = 7, 30 })
 	other, err := postgres.Open(t.Context(), d.DatabaseURL)

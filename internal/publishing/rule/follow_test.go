@@ -84,7 +84,7 @@ func TestFollow_IgnoresCorrectionsThatChangeNoText(t *testing.T) {
 	}
 }
 
-func TestFollow_HoldsPostsOfWithdrawnArticles(t *testing.T) {
+func TestFollow_UnschedulesPostsOfWithdrawnArticles(t *testing.T) {
 	d := newRig(t)
 	pending, published := d.rule(), d.rule()
 	a := d.publish()
