@@ -26,7 +26,7 @@ func TestOpenAPI_RequestsFromTheDescription(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	g := newGenerator(s, 1)
-	for range 16 {
+	for range 24 {
 		for _, o := range g.operations {
 			g.send(o)
 		}
