@@ -40,6 +40,11 @@ type Dispatcher interface {
 	Run(ctx context.Context)
 }
 
+// Watcher notifies members of engines that are down until ctx ends: status.Watcher.
+type Watcher interface {
+	Run(ctx context.Context)
+}
+
 // Notices reports changes of posts, see delivery.InFlight.Follow.
 type Notices interface {
 	ListenPosts(ctx context.Context) <-chan []uuid.UUID
@@ -54,6 +59,7 @@ type Store interface {
 // Deps are the worker's dependencies besides its activities.
 type Deps struct {
 	Dispatcher Dispatcher
+	Watcher    Watcher // nil: nobody is notified of engines that are down
 	Store      Store
 	Releaser   Releaser
 	Notices    Notices
@@ -175,6 +181,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var aside sync.WaitGroup
 	aside.Go(func() { w.deps.Dispatcher.Run(ctx) })
+	if w.deps.Watcher != nil {
+		aside.Go(func() { w.deps.Watcher.Run(ctx) })
+	}
 	aside.Go(func() { w.running.Follow(ctx, w.deps.Notices.ListenPosts(ctx), w.deps.Store, w.log) })
 	w.log.Info("worker started", "queues", queues)
 	w.ensureAllSchedules(ctx)

@@ -1614,6 +1614,37 @@ type NetworkApp struct {
 	CreatedAt    time.Time
 }
 
+type NotificationChannel struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	UserID         uuid.UUID
+	Kind           string
+	Name           string
+	Destination    []byte
+	Hint           string
+	Types          []string
+	OwnPostsOnly   bool
+	Digest         string
+	QuietFrom      *int32
+	QuietTo        *int32
+	TimeZone       string
+	Language       string
+	Status         WebhookStatus
+	DisabledReason string
+	FailingSince   *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type NotificationItem struct {
+	ID         int64
+	DeliveryID uuid.UUID
+	ChannelID  uuid.UUID
+	EventID    int64
+	UsedAt     *time.Time
+	CreatedAt  time.Time
+}
+
 type Operation struct {
 	ID             uuid.UUID
 	TargetID       uuid.UUID
@@ -2148,6 +2179,13 @@ type StatsImport struct {
 	CreatedAt   time.Time
 }
 
+type SystemAlert struct {
+	Name    string
+	Subject string
+	Source  string
+	Since   time.Time
+}
+
 type Url struct {
 	DomainID        int32
 	ID              uuid.UUID
@@ -2316,7 +2354,8 @@ type WebhookCursor struct {
 
 type WebhookDelivery struct {
 	ID             uuid.UUID
-	EndpointID     uuid.UUID
+	EndpointID     *uuid.UUID
+	ChannelID      *uuid.UUID
 	EventID        *int64
 	Type           string
 	Body           string
