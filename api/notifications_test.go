@@ -37,6 +37,7 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	}
 	path := channelsPath + "/" + made.Id.String()
 	// The token is kept when it is not given, and never shown.
+	made = spec.NotificationChannel{}
 	s.decode(s.send("PUT", path, object{"kind": "telegram", "name": "Night desk", "types": []string{"post.failed"}, "digest": "daily", "time_zone": "UTC", "enabled": false}, as(viewer)...), 200, &made)
 	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" || made.Status != "disabled" || *made.DisabledReason != "owner" {
 		t.Errorf("got %+v", made)

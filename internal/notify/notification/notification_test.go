@@ -102,7 +102,7 @@ func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
 	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: long}}}, lines: []line{{text: long}}}
 	for kind, limit := range map[Kind]struct {
 		field string
-		most  int
+		max   int
 	}{Telegram: {"text", maxTelegram}, Discord: {"content", maxDiscord}, Ntfy: {"message", maxNtfy}, Slack: {"text", maxText}, Matrix: {"body", maxText}} {
 		r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Token: "1:a", Recipient: "!room:chat.example"}, o)
 		if err != nil {
@@ -113,8 +113,8 @@ func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _ := body[limit.field].(string)
-		if n := len([]rune(text)); n != limit.most || !strings.HasSuffix(text, "…") {
-			t.Errorf("%s: got %d characters, want %d", kind, n, limit.most)
+		if n := len([]rune(text)); n != limit.max || !strings.HasSuffix(text, "…") {
+			t.Errorf("%s: got %d characters, want %d", kind, n, limit.max)
 		}
 	}
 }

@@ -170,11 +170,11 @@ func (s *Service) apply(c *Channel, d Draft, was Destination) error {
 	}
 	c.Quiet, c.TimeZone, c.Language, c.Digest, c.OwnPostsOnly = quiet, d.TimeZone, d.Language, d.Digest, d.OwnPostsOnly
 	for _, part := range []struct {
-		given *string
-		kept  *string
+		given  *string
+		stored *string
 	}{{d.URL, &was.URL}, {d.Token, &was.Token}, {d.Recipient, &was.Recipient}} {
 		if part.given != nil {
-			*part.kept = strings.TrimSpace(*part.given)
+			*part.stored = strings.TrimSpace(*part.given)
 		}
 	}
 	problems = append(problems, s.checkDestination(d.Kind, &was)...)

@@ -7,6 +7,7 @@ import { ZoneSelect } from '../../components/ZoneSelect'
 import { errorText } from '../../lib/notify'
 import { useAtLeast, useMe } from '../../lib/session'
 import { types } from './Webhooks'
+import { typeKey } from './words'
 
 type Channel = Schemas['NotificationChannel']
 type Settings = Schemas['NotificationChannelSettings']
@@ -82,7 +83,7 @@ export function EditChannel({ channel, canSendEmail, close, settled }: { channel
             label={t('channels.events')}
             value={draft.types}
             onChange={(v) => set({ types: v as Settings['types'] })}
-            data={types.filter((x) => editor || !x.startsWith('system.')).map((value) => ({ value, label: t(`channels.types.${value.replace('.', '_')}`) }))}
+            data={types.filter((x) => editor || !x.startsWith('system.')).map((value) => ({ value, label: t(`channels.types.${typeKey(value)}`) }))}
           />
           <Switch label={t('channels.ownPosts')} checked={draft.own_posts_only ?? false} onChange={(e) => set({ own_posts_only: e.currentTarget.checked })} />
           <Group grow preventGrowOverflow={false} align="flex-end">

@@ -9,6 +9,7 @@ import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { EditChannel } from './EditChannel'
+import { typeKey } from './words'
 
 type Channel = Schemas['NotificationChannel']
 
@@ -87,7 +88,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
       <Group gap={6}>
         {c.types.map((x) => (
           <Badge key={x} variant="light" color="gray" tt="none">
-            {t(`channels.types.${x.replace('.', '_')}`)}
+            {t(`channels.types.${typeKey(x)}`)}
           </Badge>
         ))}
       </Group>
