@@ -103,7 +103,7 @@ func TestNotificationChannels_RefuseWrongDestinations(t *testing.T) {
 		for field, value := range row.settings {
 			body[field] = value
 		}
-		t.Run(name, func(t *testing.T) { s.refused(s.send("POST", channelsPath, body), 422, "invalid_request", row.field) })
+		t.Run(name, func(*testing.T) { s.refused(s.send("POST", channelsPath, body), 422, "invalid_request", row.field) })
 	}
 }
 
