@@ -348,6 +348,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log},
 		Crawler:  p.crawlWorker(),
 		Search:   p.searchWorker(),
+		Measure:  p.measureActivities(),
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log, Channels: p.notificationSender()}},
 		Views:    p.viewsActivities(),
 		Reports:  p.reportActivities(),

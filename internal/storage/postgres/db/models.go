@@ -1289,6 +1289,21 @@ type AccountGroup struct {
 	UpdatedAt   time.Time
 }
 
+type AccountMeasuring struct {
+	AccountID    uuid.UUID
+	Reason       string
+	Message      string
+	ResumeAt     *time.Time
+	Failures     int32
+	TokenVersion int64
+	Settings     json.RawMessage
+	MissingScope string
+	Refused      []byte
+	ChargedMonth pgtype.Date
+	ChargedReads int32
+	ReadAt       *time.Time
+}
+
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1698,6 +1713,27 @@ type PostEvent struct {
 	At          time.Time
 	AccountID   *uuid.UUID
 	Tx          uint64
+}
+
+type PostMetric struct {
+	AccountID    uuid.UUID
+	RemoteID     string
+	DueAt        *time.Time
+	Claim        *uuid.UUID
+	ClaimedUntil *time.Time
+	State        string
+	MissingSince *time.Time
+	MeasuredAt   *time.Time
+	ChargedOn    pgtype.Date
+	Latest       []byte
+}
+
+type PostMetricReading struct {
+	AccountID uuid.UUID
+	RemoteID  string
+	Metric    string
+	At        time.Time
+	Value     int64
 }
 
 type PostTarget struct {
