@@ -34,10 +34,16 @@ type Activities struct {
 	Crawler    *CrawlActivities    // nil: the crawler is switched off
 	Search     *activities.Search  // nil: without articles
 	Rules      *activities.Rules   // set together with Search
+	Measure    *activities.Measure // nil: metrics of posts are not read
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
 type Dispatcher interface {
+	Run(ctx context.Context)
+}
+
+// Watcher notifies members of engines that are down until ctx ends: status.Watcher.
+type Watcher interface {
 	Run(ctx context.Context)
 }
 
@@ -55,6 +61,7 @@ type Store interface {
 // Deps are the worker's dependencies besides its activities.
 type Deps struct {
 	Dispatcher Dispatcher
+	Watcher    Watcher // nil: nobody is notified of engines that are down
 	Store      Store
 	Releaser   Releaser
 	Notices    Notices
@@ -70,6 +77,7 @@ type Worker struct {
 	views    bool          // readers are counted
 	search   worker.Worker // nil: without articles
 	rules    bool          // rules are evaluated
+	measure  worker.Worker // nil: metrics of posts are not read
 	running  *delivery.InFlight
 	deps     Deps
 	registry *registry
@@ -145,6 +153,9 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	if a.Search != nil {
 		w.search = NewSearch(c, a.Search)
 	}
+	if a.Measure != nil {
+		w.measure = NewMeasure(c, a.Measure)
+	}
 	return w
 }
 
@@ -180,8 +191,17 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		queues = append(queues, workflows.SearchQueue)
 	}
+	if w.measure != nil {
+		if err := w.measure.Start(); err != nil {
+			return fmt.Errorf("starting the worker of metrics: %w", err)
+		}
+		queues = append(queues, workflows.MeasureQueue)
+	}
 	var aside sync.WaitGroup
 	aside.Go(func() { w.deps.Dispatcher.Run(ctx) })
+	if w.deps.Watcher != nil {
+		aside.Go(func() { w.deps.Watcher.Run(ctx) })
+	}
 	aside.Go(func() { w.running.Follow(ctx, w.deps.Notices.ListenPosts(ctx), w.deps.Store, w.log) })
 	w.log.Info("worker started", "queues", queues)
 	w.ensureAllSchedules(ctx)
@@ -199,7 +219,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.rules, ruleSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {
@@ -224,6 +244,9 @@ func (w *Worker) stop() {
 	}
 	if w.search != nil {
 		all.Go(w.search.Stop)
+	}
+	if w.measure != nil {
+		all.Go(w.measure.Stop)
 	}
 	all.Wait()
 }
