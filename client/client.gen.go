@@ -785,43 +785,43 @@ func (e PageSeriesUnit) Valid() bool {
 
 // Defines values for PageWithoutArticleReason.
 const (
-	Boilerplate      PageWithoutArticleReason = "boilerplate"
-	ExtractionFailed PageWithoutArticleReason = "extraction_failed"
-	ListPage         PageWithoutArticleReason = "list_page"
-	NoHeadline       PageWithoutArticleReason = "no_headline"
-	NoText           PageWithoutArticleReason = "no_text"
-	NotHtml          PageWithoutArticleReason = "not_html"
-	PageDeleted      PageWithoutArticleReason = "page_deleted"
-	TooLarge         PageWithoutArticleReason = "too_large"
-	TooShort         PageWithoutArticleReason = "too_short"
-	TooSlow          PageWithoutArticleReason = "too_slow"
-	UnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
 )
 
 // Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
 func (e PageWithoutArticleReason) Valid() bool {
 	switch e {
-	case Boilerplate:
+	case PageWithoutArticleReasonBoilerplate:
 		return true
-	case ExtractionFailed:
+	case PageWithoutArticleReasonExtractionFailed:
 		return true
-	case ListPage:
+	case PageWithoutArticleReasonListPage:
 		return true
-	case NoHeadline:
+	case PageWithoutArticleReasonNoHeadline:
 		return true
-	case NoText:
+	case PageWithoutArticleReasonNoText:
 		return true
-	case NotHtml:
+	case PageWithoutArticleReasonNotHtml:
 		return true
-	case PageDeleted:
+	case PageWithoutArticleReasonPageDeleted:
 		return true
-	case TooLarge:
+	case PageWithoutArticleReasonTooLarge:
 		return true
-	case TooShort:
+	case PageWithoutArticleReasonTooShort:
 		return true
-	case TooSlow:
+	case PageWithoutArticleReasonTooSlow:
 		return true
-	case UnknownEncoding:
+	case PageWithoutArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
