@@ -37,7 +37,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		}
 		adapter, ok := c.scheduler.Networks.Get(a.Network)
 		if !ok {
-			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
+			c.add("accounts", "unsupported_network", "This installation cannot publish to {network}.", a.Network)
 			continue
 		}
 		limits, err := c.lookup.limits(ctx, adapter, a)
@@ -49,7 +49,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		options := c.options(p, a, o, adapter, add)
 		for i, s := range segments {
 			for _, found := range adapter.Check(c.networkContent(p, i, s, options, limits), limits) {
-				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		change.LinkBase = &next.LinkBase
 	}
 	if change.IsEmpty() && len(c.problems) == 0 {
-		c.add("", "empty", "Name at least one field to change.")
+		c.add("", "nothing_to_change", "Name at least one field to change.")
 	}
 	if edit.Language != nil {
 		c.checkLanguage(*edit.Language)

@@ -109,10 +109,10 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 	}
 	c.checkWhen(draft.When, draft.ScheduledTime)
 	if draft.When != "" && draft.ThreadParentID != "" {
-		c.add("when", "unsupported", "A reply needs a scheduled_time: it must not come before the post that it answers.")
+		c.add("when", "reply_needs_time", "A reply needs a scheduled_time: it must not come before the post that it answers.")
 	}
 	if draft.When != "" && draft.SaveAsDraft {
-		c.add("when", "unsupported", "A draft gets a slot when it is scheduled.")
+		c.add("when", "draft_has_no_slot", "A draft gets a slot when it is scheduled.")
 	}
 	if draft.When != "" || draft.ScheduledTime == "" && draft.SaveAsDraft {
 		n.Post.TimeZone = c.checkZone(c.zoneOr(draft.TimeZone))
