@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dateline/internal/publishing/hostguard"
 )
 
 // use is one place in the program that emits a code.
@@ -37,7 +39,8 @@ type source struct {
 	files     map[string]*ast.File
 	positions *token.FileSet
 	constants map[string]string      // by package folder and name, and by name
-	known     map[string]constructor // by package folder and name, or by file and name
+	known     map[string]constructor // by package folder and name; closures by file, function and name
+	function  string                 // that is being read
 }
 
 func constructors() map[string]constructor {
@@ -48,7 +51,7 @@ func constructors() map[string]constructor {
 }
 
 // literals are the types whose literals have a code.
-var literals = map[string]string{"apperr.FieldError": "problem", "FieldError": "problem", "apperr.Error": "problem", "network.Violation": "problem", "network.Error": "cause"} //nolint:gochecknoglobals // constant
+var literals = map[string]string{"apperr.FieldError": "problem", "FieldError": "problem", "apperr.Error": "problem", "network.Violation": "problem", "network.Error": "cause", "refusal": "problem", "spec.BulkProblem": "problem"} //nolint:gochecknoglobals // constant
 
 func parseSource(t *testing.T) *source {
 	t.Helper()
@@ -149,8 +152,8 @@ func nameOf(e ast.Expr) string {
 func (s *source) constructorOf(path string, call *ast.CallExpr) (constructor, bool) {
 	name := nameOf(call.Fun)
 	last := name[strings.LastIndex(name, ".")+1:]
-	for _, key := range []string{name, path + "." + last, folder(path) + "." + last, "rules." + last} {
-		if strings.HasPrefix(key, "rules.") && !strings.HasPrefix(path, "platforms/") {
+	for _, key := range []string{name, path + "#" + s.function + "." + last, folder(path) + "." + last, "rules." + last} {
+		if key == "rules.Add" && !strings.HasPrefix(path, "platforms/") {
 			continue
 		}
 		if c, ok := s.known[key]; ok && c.code < len(call.Args) {
@@ -208,14 +211,15 @@ func (s *source) findHelpers(path string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
+			s.function = n.Name.Name
 			register(folder(path)+"."+n.Name.Name, n.Type, n.Body)
-			if folder(path) == "platforms/rules" {
-				register("rules."+n.Name.Name, n.Type, n.Body)
+			if folder(path) == "platforms/rules" && n.Name.Name == "Add" {
+				register("rules.Add", n.Type, n.Body)
 			}
 		case *ast.AssignStmt:
 			for i, value := range n.Rhs {
 				if function, ok := value.(*ast.FuncLit); ok && i < len(n.Lhs) {
-					register(path+"."+nameOf(n.Lhs[i]), function.Type, function.Body)
+					register(path+"#"+s.function+"."+nameOf(n.Lhs[i]), function.Type, function.Body)
 				}
 			}
 		}
@@ -228,6 +232,9 @@ func (s *source) composite(path string, lit *ast.CompositeLit) (kind string, cod
 	name := nameOf(lit.Type)
 	if kind = literals[name]; kind == "" {
 		return "", nil, nil
+	}
+	if name == "refusal" && len(lit.Elts) == 3 {
+		return kind, lit.Elts[1], nil
 	}
 	for _, element := range lit.Elts {
 		if pair, ok := element.(*ast.KeyValueExpr); ok {
@@ -243,6 +250,12 @@ func (s *source) composite(path string, lit *ast.CompositeLit) (kind string, cod
 		return "", nil, nil
 	}
 	return kind, code, field
+}
+
+// chosenWhileRunning lists the causes whose code is not a literal at the place that emits
+// it: of platforms/call and of package hostguard, and the constants of package delivery.
+func chosenWhileRunning() []string {
+	return []string{"connection_closed", "connection_failed", "connection_reset", "timeout", string(hostguard.CircuitOpen), string(hostguard.Saturated), "not_shown", "token_renewed", "bad_request"}
 }
 
 var leafOf = regexp.MustCompile(`\[[^\]]*\]`) //nolint:gochecknoglobals // compiled once
@@ -270,6 +283,8 @@ func (s *source) uses() []use {
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		ast.Inspect(s.files[path], func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.FuncDecl:
+				s.function = n.Name.Name
 			case *ast.CompositeLit:
 				if array, ok := n.Type.(*ast.ArrayType); ok { // []apperr.FieldError{{…}}
 					for _, element := range n.Elts {
@@ -296,6 +311,9 @@ func (s *source) uses() []use {
 			}
 			return true
 		})
+	}
+	for _, code := range chosenWhileRunning() {
+		all = append(all, use{kind: "cause", code: code, at: "chosen while running"})
 	}
 	slices.SortFunc(all, func(a, b use) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.code, b.code), cmp.Compare(a.at, b.at))

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -43,7 +42,7 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 	}
 	if limit := d.options.MaxRequestBytes; all > limit {
 		problems = append(problems, network.NewViolation("attachments", "too_large_together",
-			"The attachments have {used_bytes} in total; Discord allows {limit_bytes} per message.", message.Bytes(all), message.Bytes(limit)))
+			"The attachments have {used_bytes} in total; Discord allows {limit_bytes} per message.", network.Bytes(all), network.Bytes(limit)))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content)...)

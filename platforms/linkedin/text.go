@@ -6,7 +6,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -157,7 +156,7 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	for i, media := range content.Media {
 		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {
 			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "too_small",
-				"Attachment {number} has {used_bytes}; LinkedIn requires at least {min_bytes}.", i+1, message.Bytes(media.Bytes), message.Bytes(least)))
+				"Attachment {number} has {used_bytes}; LinkedIn requires at least {min_bytes}.", i+1, network.Bytes(media.Bytes), network.Bytes(least)))
 		}
 	}
 	if options, ok := content.Options.(PostOptions); ok {

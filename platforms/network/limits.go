@@ -49,6 +49,9 @@ type Violation struct {
 	Params  message.Params
 }
 
+// Bytes is the size of a file in a Violation.
+type Bytes = message.Bytes
+
 // NewViolation returns a Violation with a filled template, see message.Format.
 func NewViolation(field, code, template string, args ...any) Violation {
 	text, params := message.Format(template, args...)

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 )
 
@@ -74,7 +73,7 @@ func (c *checker) attachment(i int, media network.MediaInfo) {
 		limit = l.MaxVideoBytes
 	}
 	if limit > 0 && media.Bytes > limit {
-		c.add(field, "too_large", "Attachment {number} has {used_bytes}; {by} allows {limit_bytes}.", n, message.Bytes(media.Bytes), c.allowedBy, message.Bytes(limit))
+		c.add(field, "too_large", "Attachment {number} has {used_bytes}; {by} allows {limit_bytes}.", n, network.Bytes(media.Bytes), c.allowedBy, network.Bytes(limit))
 	}
 	if count := utf8.RuneCountInString(media.AltText); l.MaxAltText > 0 && count > l.MaxAltText {
 		c.add(field, "alt_text_too_long", "The description of attachment {number} has {used} characters; {by} allows {limit}.", n, count, c.allowedBy, l.MaxAltText)

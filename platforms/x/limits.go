@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -51,7 +50,7 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 		if media.MIMEType == gif {
 			if media.Bytes > x.options.MaxGIFBytes {
 				own = append(own, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "gif_too_large",
-					"Attachment {number} has {used_bytes}; {network} allows a GIF {limit_bytes}.", i+1, message.Bytes(media.Bytes), "X", message.Bytes(x.options.MaxGIFBytes)))
+					"Attachment {number} has {used_bytes}; {network} allows a GIF {limit_bytes}.", i+1, network.Bytes(media.Bytes), "X", network.Bytes(x.options.MaxGIFBytes)))
 			}
 			if len(content.Media) > 1 {
 				own = append(own, network.NewViolation("attachments", "mixed_gif", "{network} accepts a GIF only as the single attachment of a post.", "X"))

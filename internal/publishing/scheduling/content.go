@@ -18,10 +18,11 @@ import (
 // checkContent lets every target's network count the post's characters.
 func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	c.targets = accounts
-	seen := map[apperr.FieldError]bool{}
+	seen := map[[3]string]bool{}
 	add := func(problem apperr.FieldError) {
-		if !seen[problem] {
-			seen[problem] = true
+		key := [3]string{problem.Field, problem.Code, problem.Message}
+		if !seen[key] {
+			seen[key] = true
 			c.problems = append(c.problems, problem)
 		}
 	}

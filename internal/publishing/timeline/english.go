@@ -65,6 +65,7 @@ func english() map[string]string {
 		"change.accounts":       "the accounts[, now {accounts}]",
 
 		"change.track_links":          "link tracking",
+		"change.utm":                  "the UTM parameters",
 		"change.drop_if_late_minutes": "how late it may be published",
 
 		"canceled":             "Canceled.",

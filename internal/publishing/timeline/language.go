@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"

@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +105,15 @@ func (t renderer) sentence(template string) string {
 // own values, identifies its sentence.
 func (t renderer) params(template string) message.Params {
 	params := message.Params{}
-	for _, name := range message.Names(template) {
+	names := message.Names(template)
+	if slices.Contains(names, "changes") {
+		fields := t.changed()
+		params["changes"] = fields
+		for _, field := range fields {
+			names = append(names, message.Names(t.language.Messages["change."+field])...)
+		}
+	}
+	for _, name := range names {
 		switch v := t.value(name).(type) {
 		case nil:
 		case time.Time:
@@ -114,14 +123,6 @@ func (t renderer) params(template string) message.Params {
 		default:
 			params[name] = v
 		}
-	}
-	if fields := t.changed(); len(fields) > 0 && t.event.Type == post.EventEdited {
-		for _, field := range fields {
-			for name, v := range t.params(t.language.Messages["change."+field]) {
-				params[name] = v
-			}
-		}
-		params["changes"] = fields
 	}
 	if _, ok := params["message"]; ok {
 		if code := t.string("code"); code != "" {
@@ -315,8 +316,8 @@ func (t renderer) count(name string) any {
 // changed lists the fields that an edit changed.
 func (t renderer) changed() []string {
 	var fields []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
-		if _, ok := t.data[field]; ok && t.sentence(t.language.Messages["change."+field]) != "" {
+	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "utm", "drop_if_late_minutes"} {
+		if _, ok := t.data[field]; ok && message.Fill(t.language.Messages["change."+field], t.text) != "" {
 			fields = append(fields, field)
 		}
 	}
