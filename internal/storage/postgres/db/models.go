@@ -1247,6 +1247,7 @@ type Account struct {
 	App              string
 	ConnectedBy      *uuid.UUID
 	Settings         json.RawMessage
+	Utm              []byte
 	TokenVersion     int64
 	Renewable        bool
 	ExpiresAt        *time.Time
@@ -1502,6 +1503,7 @@ type Label struct {
 	Kind        string
 	Name        string
 	Color       string
+	Utm         []byte
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -1794,6 +1796,7 @@ type ScheduledPost struct {
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
 	LabelIds               []uuid.UUID
+	Utm                    []byte
 	SearchText             string
 	QueueSlot              *time.Time
 }
