@@ -145,6 +145,15 @@ func accessTable() map[string]access {
 		"redeliverWebhook":      {least: workspace.Editor, scope: workspace.WebhooksWrite},
 		"redeliverDeadWebhooks": {least: workspace.Editor, scope: workspace.WebhooksWrite},
 
+		// Members manage their own channels.
+		"listNotificationChannels":  {least: workspace.Viewer, scope: workspace.NotificationsRead},
+		"listNotifications":         {least: workspace.Viewer, scope: workspace.NotificationsRead},
+		"createNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"updateNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"deleteNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"testNotificationChannel":   {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"redeliverNotifications":    {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+
 		// Operations below /v1 are called by readers' browsers, and by servers with a
 		// site's key.
 		"sendView":           {public: true},

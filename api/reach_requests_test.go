@@ -67,6 +67,10 @@ func reachable() map[string]reach {
 	onWebhook := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
 	}
+	settings := object{"kind": "ntfy", "name": "Phone", "url": "https://ntfy.example/desk", "types": []string{"post.failed"}, "time_zone": "UTC"}
+	onChannel := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.channel()}, body: body} }
+	}
 	onSite := func(query string, body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
 	}
@@ -384,6 +388,14 @@ func reachable() map[string]reach {
 			endpoint := x.webhook()
 			return request{args: []any{endpoint, x.delivery(endpoint)}}
 		}),
+
+		"listNotificationChannels":  viewers(workspace.NotificationsRead, none),
+		"listNotifications":         viewers(workspace.NotificationsRead, onChannel(nil)),
+		"createNotificationChannel": viewers(workspace.NotificationsWrite, func(x *things) request { x.noChannels(); return request{body: settings} }),
+		"updateNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(settings)),
+		"deleteNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(nil)),
+		"testNotificationChannel":   viewers(workspace.NotificationsWrite, onChannel(nil)),
+		"redeliverNotifications":    viewers(workspace.NotificationsWrite, onChannel(nil)),
 
 		"followLink":  everybody(onLink),
 		"listLinks":   viewers(workspace.PostsRead, none),

@@ -648,6 +648,123 @@ func (e NetworkWays) Valid() bool {
 	}
 }
 
+// Defines values for NotificationChannelDisabledReason.
+const (
+	NotificationChannelDisabledReasonFailing      NotificationChannelDisabledReason = "failing"
+	NotificationChannelDisabledReasonGone         NotificationChannelDisabledReason = "gone"
+	NotificationChannelDisabledReasonOwner        NotificationChannelDisabledReason = "owner"
+	NotificationChannelDisabledReasonUnsubscribed NotificationChannelDisabledReason = "unsubscribed"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelDisabledReason enum.
+func (e NotificationChannelDisabledReason) Valid() bool {
+	switch e {
+	case NotificationChannelDisabledReasonFailing:
+		return true
+	case NotificationChannelDisabledReasonGone:
+		return true
+	case NotificationChannelDisabledReasonOwner:
+		return true
+	case NotificationChannelDisabledReasonUnsubscribed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelStatus.
+const (
+	NotificationChannelStatusDisabled NotificationChannelStatus = "disabled"
+	NotificationChannelStatusEnabled  NotificationChannelStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelStatus enum.
+func (e NotificationChannelStatus) Valid() bool {
+	switch e {
+	case NotificationChannelStatusDisabled:
+		return true
+	case NotificationChannelStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelKind.
+const (
+	NotificationChannelKindDiscord  NotificationChannelKind = "discord"
+	NotificationChannelKindEmail    NotificationChannelKind = "email"
+	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
+	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindSlack    NotificationChannelKind = "slack"
+	NotificationChannelKindTeams    NotificationChannelKind = "teams"
+	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
+	NotificationChannelKindWebhook  NotificationChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelKind enum.
+func (e NotificationChannelKind) Valid() bool {
+	switch e {
+	case NotificationChannelKindDiscord:
+		return true
+	case NotificationChannelKindEmail:
+		return true
+	case NotificationChannelKindMatrix:
+		return true
+	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindSlack:
+		return true
+	case NotificationChannelKindTeams:
+		return true
+	case NotificationChannelKindTelegram:
+		return true
+	case NotificationChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationDigest.
+const (
+	NotificationDigestDaily  NotificationDigest = "daily"
+	NotificationDigestHourly NotificationDigest = "hourly"
+	NotificationDigestNone   NotificationDigest = "none"
+)
+
+// Valid indicates whether the value is a known member of the NotificationDigest enum.
+func (e NotificationDigest) Valid() bool {
+	switch e {
+	case NotificationDigestDaily:
+		return true
+	case NotificationDigestHourly:
+		return true
+	case NotificationDigestNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationLanguage.
+const (
+	NotificationLanguageEn NotificationLanguage = "en"
+	NotificationLanguageVi NotificationLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the NotificationLanguage enum.
+func (e NotificationLanguage) Valid() bool {
+	switch e {
+	case NotificationLanguageEn:
+		return true
+	case NotificationLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesUnit.
 const (
 	PageSeriesUnitDay  PageSeriesUnit = "day"
@@ -959,28 +1076,30 @@ func (e Role) Valid() bool {
 
 // Defines values for Scope.
 const (
-	AccountsRead   Scope = "accounts:read"
-	AccountsWrite  Scope = "accounts:write"
-	ArticlesRead   Scope = "articles:read"
-	ArticlesWrite  Scope = "articles:write"
-	Asterisk       Scope = "*"
-	AuditRead      Scope = "audit:read"
-	CrawlRead      Scope = "crawl:read"
-	CrawlWrite     Scope = "crawl:write"
-	MediaRead      Scope = "media:read"
-	MediaWrite     Scope = "media:write"
-	MembersRead    Scope = "members:read"
-	MembersWrite   Scope = "members:write"
-	PostsRead      Scope = "posts:read"
-	PostsWrite     Scope = "posts:write"
-	TokensRead     Scope = "tokens:read"
-	TokensWrite    Scope = "tokens:write"
-	ViewsRead      Scope = "views:read"
-	ViewsWrite     Scope = "views:write"
-	WebhooksRead   Scope = "webhooks:read"
-	WebhooksWrite  Scope = "webhooks:write"
-	WorkspaceRead  Scope = "workspace:read"
-	WorkspaceWrite Scope = "workspace:write"
+	AccountsRead       Scope = "accounts:read"
+	AccountsWrite      Scope = "accounts:write"
+	ArticlesRead       Scope = "articles:read"
+	ArticlesWrite      Scope = "articles:write"
+	Asterisk           Scope = "*"
+	AuditRead          Scope = "audit:read"
+	CrawlRead          Scope = "crawl:read"
+	CrawlWrite         Scope = "crawl:write"
+	MediaRead          Scope = "media:read"
+	MediaWrite         Scope = "media:write"
+	MembersRead        Scope = "members:read"
+	MembersWrite       Scope = "members:write"
+	NotificationsRead  Scope = "notifications:read"
+	NotificationsWrite Scope = "notifications:write"
+	PostsRead          Scope = "posts:read"
+	PostsWrite         Scope = "posts:write"
+	TokensRead         Scope = "tokens:read"
+	TokensWrite        Scope = "tokens:write"
+	ViewsRead          Scope = "views:read"
+	ViewsWrite         Scope = "views:write"
+	WebhooksRead       Scope = "webhooks:read"
+	WebhooksWrite      Scope = "webhooks:write"
+	WorkspaceRead      Scope = "workspace:read"
+	WorkspaceWrite     Scope = "workspace:write"
 )
 
 // Valid indicates whether the value is a known member of the Scope enum.
@@ -1009,6 +1128,10 @@ func (e Scope) Valid() bool {
 	case MembersRead:
 		return true
 	case MembersWrite:
+		return true
+	case NotificationsRead:
+		return true
+	case NotificationsWrite:
 		return true
 	case PostsRead:
 		return true
@@ -1556,6 +1679,8 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	SystemRecovered           WebhookType = "system.recovered"
+	SystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1590,6 +1715,10 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case SystemRecovered:
+		return true
+	case SystemTrouble:
 		return true
 	default:
 		return false
@@ -2344,7 +2473,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (ID of the user), token, account, webhook, site, post or session.
+	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -3787,6 +3916,114 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Notification defines model for Notification.
+type Notification struct {
+	Attempts      int                `json:"attempts"`
+	CreatedAt     time.Time          `json:"created_at"`
+	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
+	Id            openapi_types.UUID `json:"id"`
+	LastError     *string            `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// Status `dead`: all attempts failed, or the endpoint is disabled.
+	Status DeliveryStatus `json:"status"`
+	Title  string         `json:"title"`
+}
+
+// NotificationChannel defines model for NotificationChannel.
+type NotificationChannel struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Dead Notifications that were not delivered.
+	Dead int64 `json:"dead"`
+
+	// Destination The part of the destination that is not secret, such as its host.
+	Destination string `json:"destination"`
+
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest NotificationDigest `json:"digest"`
+
+	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
+	DisabledReason *NotificationChannelDisabledReason `json:"disabled_reason,omitempty"`
+
+	// FailingSince Time of the first failure since the last success.
+	FailingSince *time.Time              `json:"failing_since,omitempty"`
+	Id           openapi_types.UUID      `json:"id"`
+	Kind         NotificationChannelKind `json:"kind"`
+	Language     NotificationLanguage    `json:"language"`
+
+	// LastError Why the newest notification was not delivered.
+	LastError *string `json:"last_error,omitempty"`
+
+	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
+	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
+	Name         string                    `json:"name"`
+	OwnPostsOnly bool                      `json:"own_posts_only"`
+	QuietFrom    *string                   `json:"quiet_from,omitempty"`
+	QuietTo      *string                   `json:"quiet_to,omitempty"`
+	Status       NotificationChannelStatus `json:"status"`
+	TimeZone     string                    `json:"time_zone"`
+	Types        []WebhookType             `json:"types"`
+	UpdatedAt    time.Time                 `json:"updated_at"`
+}
+
+// NotificationChannelDisabledReason gone: the destination does not exist any more; failing: no success for five days.
+type NotificationChannelDisabledReason string
+
+// NotificationChannelStatus defines model for NotificationChannel.Status.
+type NotificationChannelStatus string
+
+// NotificationChannelKind defines model for NotificationChannelKind.
+type NotificationChannelKind string
+
+// NotificationChannelList defines model for NotificationChannelList.
+type NotificationChannelList struct {
+	// CanSendEmail Whether the operator has configured an SMTP server.
+	CanSendEmail bool                  `json:"can_send_email"`
+	Channels     []NotificationChannel `json:"channels"`
+}
+
+// NotificationChannelSettings defines model for NotificationChannelSettings.
+type NotificationChannelSettings struct {
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest *NotificationDigest `json:"digest,omitempty"`
+
+	// Enabled Default: true.
+	Enabled  *bool                   `json:"enabled,omitempty"`
+	Kind     NotificationChannelKind `json:"kind"`
+	Language *NotificationLanguage   `json:"language,omitempty"`
+	Name     string                  `json:"name"`
+
+	// OwnPostsOnly Of events of posts, only those of your own posts.
+	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
+	QuietFrom *string `json:"quiet_from,omitempty"`
+	QuietTo   *string `json:"quiet_to,omitempty"`
+	Recipient *string `json:"recipient,omitempty"`
+
+	// TimeZone IANA time zone of the quiet hours and digests.
+	TimeZone string  `json:"time_zone"`
+	Token    *string `json:"token,omitempty"`
+
+	// Types `system.*` is sent to editors and owners only.
+	Types []WebhookType `json:"types"`
+
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
+	Url *string `json:"url,omitempty"`
+}
+
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+type NotificationDigest string
+
+// NotificationLanguage defines model for NotificationLanguage.
+type NotificationLanguage string
+
+// NotificationList defines model for NotificationList.
+type NotificationList struct {
+	Notifications []Notification `json:"notifications"`
 }
 
 // Occurrence defines model for Occurrence.
@@ -5761,6 +5998,9 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
+		Alert *string `json:"alert,omitempty"`
+
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
 
@@ -5942,6 +6182,9 @@ type AccountID = openapi_types.UUID
 
 // ArticleID defines model for ArticleID.
 type ArticleID = openapi_types.UUID
+
+// ChannelID defines model for ChannelID.
+type ChannelID = openapi_types.UUID
 
 // CountedSite defines model for CountedSite.
 type CountedSite = openapi_types.UUID
@@ -6939,6 +7182,12 @@ type InviteMemberJSONRequestBody = Invitation
 // UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
 type UpdateMemberJSONRequestBody = MemberUpdate
 
+// CreateNotificationChannelJSONRequestBody defines body for CreateNotificationChannel for application/json ContentType.
+type CreateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
+// UpdateNotificationChannelJSONRequestBody defines body for UpdateNotificationChannel for application/json ContentType.
+type UpdateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
 // ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
@@ -7369,7 +7618,8 @@ type ClientInterface interface {
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
@@ -7630,7 +7880,8 @@ type ClientInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 	WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7910,6 +8161,89 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 	ListNetworks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	//
+	// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+	ListNotificationChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateNotificationChannelWithBody Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateNotificationChannel Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannel(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	//
+	// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+	DeleteNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithBody(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannel(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	//
+	// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+	ListNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CompleteConnection The OAuth callback of networks.
 	//
@@ -9702,7 +10036,8 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 // `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 // `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 // `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
@@ -10283,7 +10618,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 func (c *Client) WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10924,6 +11260,179 @@ func (c *Client) UpdateMember(ctx context.Context, id openapi_types.UUID, body U
 // Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 func (c *Client) ListNetworks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListNetworksRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNotificationChannels Lists your notification channels in this workspace.
+//
+// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNotificationChannelsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateNotificationChannelWithBody Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNotificationChannelRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateNotificationChannel Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *Client) CreateNotificationChannel(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNotificationChannelRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteNotificationChannel Deletes a channel with its notifications.
+//
+// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteNotificationChannelRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotificationChannelWithBody Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationChannelRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotificationChannel Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *Client) UpdateNotificationChannel(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationChannelRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNotifications Lists the last 50 notifications of a channel, newest first.
+//
+// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+func (c *Client) ListNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNotificationsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedeliverNotifications Sends all dead notifications of a channel again.
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedeliverNotificationsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestNotificationChannelRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -17479,6 +17988,256 @@ func NewListNetworksRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListNotificationChannelsRequest constructs an http.Request for the ListNotificationChannels method
+func NewListNotificationChannelsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateNotificationChannelRequest calls the generic CreateNotificationChannel builder with application/json body
+func NewCreateNotificationChannelRequest(server string, body CreateNotificationChannelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateNotificationChannelRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateNotificationChannelRequestWithBody constructs an http.Request for the CreateNotificationChannel method, with any body, and a specified content type
+func NewCreateNotificationChannelRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteNotificationChannelRequest constructs an http.Request for the DeleteNotificationChannel method
+func NewDeleteNotificationChannelRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateNotificationChannelRequest calls the generic UpdateNotificationChannel builder with application/json body
+func NewUpdateNotificationChannelRequest(server string, id ChannelID, body UpdateNotificationChannelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateNotificationChannelRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateNotificationChannelRequestWithBody constructs an http.Request for the UpdateNotificationChannel method, with any body, and a specified content type
+func NewUpdateNotificationChannelRequestWithBody(server string, id ChannelID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListNotificationsRequest constructs an http.Request for the ListNotifications method
+func NewListNotificationsRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/notifications", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRedeliverNotificationsRequest constructs an http.Request for the RedeliverNotifications method
+func NewRedeliverNotificationsRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/redeliver-dead", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestNotificationChannelRequest constructs an http.Request for the TestNotificationChannel method
+func NewTestNotificationChannelRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -24324,7 +25083,8 @@ type ClientWithResponsesInterface interface {
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
@@ -24621,7 +25381,8 @@ type ClientWithResponsesInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24941,6 +25702,99 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 	ListNetworksWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworksResponse, error)
+
+	// ListNotificationChannelsWithResponse Lists your notification channels in this workspace.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+	ListNotificationChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNotificationChannelsResponse, error)
+
+	// CreateNotificationChannelWithBodyWithResponse Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error)
+
+	// CreateNotificationChannelWithResponse Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithResponse(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error)
+
+	// DeleteNotificationChannelWithResponse Deletes a channel with its notifications.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+	DeleteNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*DeleteNotificationChannelResponse, error)
+
+	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithBodyWithResponse(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error)
+
+	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithResponse(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error)
+
+	// ListNotificationsWithResponse Lists the last 50 notifications of a channel, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+	ListNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error)
+
+	// RedeliverNotificationsWithResponse Sends all dead notifications of a channel again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
+
+	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+	TestNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*TestNotificationChannelResponse, error)
 
 	// CompleteConnectionWithResponse The OAuth callback of networks.
 	//
@@ -30675,6 +31529,381 @@ func (r ListNetworksResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListNetworksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListNotificationChannelsResponseDefaultHeaders the declared response headers of an HTTP default response for ListNotificationChannels
+type ListNotificationChannelsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListNotificationChannelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationChannelList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListNotificationChannelsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNotificationChannelsResponse) GetJSON200() *NotificationChannelList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNotificationChannelsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNotificationChannelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNotificationChannelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNotificationChannelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNotificationChannelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for CreateNotificationChannel
+type CreateNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *NotificationChannel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateNotificationChannelResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateNotificationChannelResponse) GetJSON201() *NotificationChannel {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteNotificationChannel
+type DeleteNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteNotificationChannelResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateNotificationChannel
+type UpdateNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationChannel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateNotificationChannelResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateNotificationChannelResponse) GetJSON200() *NotificationChannel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListNotificationsResponseDefaultHeaders the declared response headers of an HTTP default response for ListNotifications
+type ListNotificationsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListNotificationsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNotificationsResponse) GetJSON200() *NotificationList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNotificationsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RedeliverNotificationsResponseDefaultHeaders the declared response headers of an HTTP default response for RedeliverNotifications
+type RedeliverNotificationsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type RedeliverNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		Redelivered int64 `json:"redelivered"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RedeliverNotificationsResponseDefaultHeaders
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RedeliverNotificationsResponse) GetJSON202() *struct {
+	Redelivered int64 `json:"redelivered"`
+} {
+	return r.JSON202
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RedeliverNotificationsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RedeliverNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RedeliverNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RedeliverNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RedeliverNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// TestNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for TestNotificationChannel
+type TestNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type TestNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *TestNotificationChannelResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestNotificationChannelResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -38365,7 +39594,8 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 // `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 // `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 // `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
@@ -38854,7 +40084,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -39395,6 +40626,153 @@ func (c *ClientWithResponses) ListNetworksWithResponse(ctx context.Context, reqE
 		return nil, err
 	}
 	return ParseListNetworksResponse(rsp)
+}
+
+// ListNotificationChannelsWithResponse Lists your notification channels in this workspace.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNotificationChannelsResponse, error) {
+	rsp, err := c.ListNotificationChannels(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNotificationChannelsResponse(rsp)
+}
+
+// CreateNotificationChannelWithBodyWithResponse Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error) {
+	rsp, err := c.CreateNotificationChannelWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNotificationChannelResponse(rsp)
+}
+
+// CreateNotificationChannelWithResponse Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *ClientWithResponses) CreateNotificationChannelWithResponse(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error) {
+	rsp, err := c.CreateNotificationChannel(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNotificationChannelResponse(rsp)
+}
+
+// DeleteNotificationChannelWithResponse Deletes a channel with its notifications.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*DeleteNotificationChannelResponse, error) {
+	rsp, err := c.DeleteNotificationChannel(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteNotificationChannelResponse(rsp)
+}
+
+// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error) {
+	rsp, err := c.UpdateNotificationChannelWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationChannelResponse(rsp)
+}
+
+// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *ClientWithResponses) UpdateNotificationChannelWithResponse(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error) {
+	rsp, err := c.UpdateNotificationChannel(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationChannelResponse(rsp)
+}
+
+// ListNotificationsWithResponse Lists the last 50 notifications of a channel, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error) {
+	rsp, err := c.ListNotifications(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNotificationsResponse(rsp)
+}
+
+// RedeliverNotificationsWithResponse Sends all dead notifications of a channel again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error) {
+	rsp, err := c.RedeliverNotifications(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRedeliverNotificationsResponse(rsp)
+}
+
+// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+func (c *ClientWithResponses) TestNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*TestNotificationChannelResponse, error) {
+	rsp, err := c.TestNotificationChannel(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestNotificationChannelResponse(rsp)
 }
 
 // CompleteConnectionWithResponse The OAuth callback of networks.
@@ -45520,6 +46898,322 @@ func ParseListNetworksResponse(rsp *http.Response) (*ListNetworksResponse, error
 	switch {
 	case true:
 		var headers ListNetworksResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNotificationChannelsResponse parses an HTTP response from a ListNotificationChannelsWithResponse call
+func ParseListNotificationChannelsResponse(rsp *http.Response) (*ListNotificationChannelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationChannelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationChannelList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListNotificationChannelsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateNotificationChannelResponse parses an HTTP response from a CreateNotificationChannelWithResponse call
+func ParseCreateNotificationChannelResponse(rsp *http.Response) (*CreateNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest NotificationChannel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteNotificationChannelResponse parses an HTTP response from a DeleteNotificationChannelWithResponse call
+func ParseDeleteNotificationChannelResponse(rsp *http.Response) (*DeleteNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateNotificationChannelResponse parses an HTTP response from a UpdateNotificationChannelWithResponse call
+func ParseUpdateNotificationChannelResponse(rsp *http.Response) (*UpdateNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationChannel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers UpdateNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNotificationsResponse parses an HTTP response from a ListNotificationsWithResponse call
+func ParseListNotificationsResponse(rsp *http.Response) (*ListNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListNotificationsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRedeliverNotificationsResponse parses an HTTP response from a RedeliverNotificationsWithResponse call
+func ParseRedeliverNotificationsResponse(rsp *http.Response) (*RedeliverNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RedeliverNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			Redelivered int64 `json:"redelivered"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RedeliverNotificationsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTestNotificationChannelResponse parses an HTTP response from a TestNotificationChannelWithResponse call
+func ParseTestNotificationChannelResponse(rsp *http.Response) (*TestNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers TestNotificationChannelResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

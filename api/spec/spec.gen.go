@@ -650,6 +650,123 @@ func (e NetworkWays) Valid() bool {
 	}
 }
 
+// Defines values for NotificationChannelDisabledReason.
+const (
+	NotificationChannelDisabledReasonFailing      NotificationChannelDisabledReason = "failing"
+	NotificationChannelDisabledReasonGone         NotificationChannelDisabledReason = "gone"
+	NotificationChannelDisabledReasonOwner        NotificationChannelDisabledReason = "owner"
+	NotificationChannelDisabledReasonUnsubscribed NotificationChannelDisabledReason = "unsubscribed"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelDisabledReason enum.
+func (e NotificationChannelDisabledReason) Valid() bool {
+	switch e {
+	case NotificationChannelDisabledReasonFailing:
+		return true
+	case NotificationChannelDisabledReasonGone:
+		return true
+	case NotificationChannelDisabledReasonOwner:
+		return true
+	case NotificationChannelDisabledReasonUnsubscribed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelStatus.
+const (
+	NotificationChannelStatusDisabled NotificationChannelStatus = "disabled"
+	NotificationChannelStatusEnabled  NotificationChannelStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelStatus enum.
+func (e NotificationChannelStatus) Valid() bool {
+	switch e {
+	case NotificationChannelStatusDisabled:
+		return true
+	case NotificationChannelStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelKind.
+const (
+	NotificationChannelKindDiscord  NotificationChannelKind = "discord"
+	NotificationChannelKindEmail    NotificationChannelKind = "email"
+	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
+	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindSlack    NotificationChannelKind = "slack"
+	NotificationChannelKindTeams    NotificationChannelKind = "teams"
+	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
+	NotificationChannelKindWebhook  NotificationChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelKind enum.
+func (e NotificationChannelKind) Valid() bool {
+	switch e {
+	case NotificationChannelKindDiscord:
+		return true
+	case NotificationChannelKindEmail:
+		return true
+	case NotificationChannelKindMatrix:
+		return true
+	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindSlack:
+		return true
+	case NotificationChannelKindTeams:
+		return true
+	case NotificationChannelKindTelegram:
+		return true
+	case NotificationChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationDigest.
+const (
+	NotificationDigestDaily  NotificationDigest = "daily"
+	NotificationDigestHourly NotificationDigest = "hourly"
+	NotificationDigestNone   NotificationDigest = "none"
+)
+
+// Valid indicates whether the value is a known member of the NotificationDigest enum.
+func (e NotificationDigest) Valid() bool {
+	switch e {
+	case NotificationDigestDaily:
+		return true
+	case NotificationDigestHourly:
+		return true
+	case NotificationDigestNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationLanguage.
+const (
+	NotificationLanguageEn NotificationLanguage = "en"
+	NotificationLanguageVi NotificationLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the NotificationLanguage enum.
+func (e NotificationLanguage) Valid() bool {
+	switch e {
+	case NotificationLanguageEn:
+		return true
+	case NotificationLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesUnit.
 const (
 	PageSeriesUnitDay  PageSeriesUnit = "day"
@@ -961,28 +1078,30 @@ func (e Role) Valid() bool {
 
 // Defines values for Scope.
 const (
-	AccountsRead   Scope = "accounts:read"
-	AccountsWrite  Scope = "accounts:write"
-	ArticlesRead   Scope = "articles:read"
-	ArticlesWrite  Scope = "articles:write"
-	Asterisk       Scope = "*"
-	AuditRead      Scope = "audit:read"
-	CrawlRead      Scope = "crawl:read"
-	CrawlWrite     Scope = "crawl:write"
-	MediaRead      Scope = "media:read"
-	MediaWrite     Scope = "media:write"
-	MembersRead    Scope = "members:read"
-	MembersWrite   Scope = "members:write"
-	PostsRead      Scope = "posts:read"
-	PostsWrite     Scope = "posts:write"
-	TokensRead     Scope = "tokens:read"
-	TokensWrite    Scope = "tokens:write"
-	ViewsRead      Scope = "views:read"
-	ViewsWrite     Scope = "views:write"
-	WebhooksRead   Scope = "webhooks:read"
-	WebhooksWrite  Scope = "webhooks:write"
-	WorkspaceRead  Scope = "workspace:read"
-	WorkspaceWrite Scope = "workspace:write"
+	AccountsRead       Scope = "accounts:read"
+	AccountsWrite      Scope = "accounts:write"
+	ArticlesRead       Scope = "articles:read"
+	ArticlesWrite      Scope = "articles:write"
+	Asterisk           Scope = "*"
+	AuditRead          Scope = "audit:read"
+	CrawlRead          Scope = "crawl:read"
+	CrawlWrite         Scope = "crawl:write"
+	MediaRead          Scope = "media:read"
+	MediaWrite         Scope = "media:write"
+	MembersRead        Scope = "members:read"
+	MembersWrite       Scope = "members:write"
+	NotificationsRead  Scope = "notifications:read"
+	NotificationsWrite Scope = "notifications:write"
+	PostsRead          Scope = "posts:read"
+	PostsWrite         Scope = "posts:write"
+	TokensRead         Scope = "tokens:read"
+	TokensWrite        Scope = "tokens:write"
+	ViewsRead          Scope = "views:read"
+	ViewsWrite         Scope = "views:write"
+	WebhooksRead       Scope = "webhooks:read"
+	WebhooksWrite      Scope = "webhooks:write"
+	WorkspaceRead      Scope = "workspace:read"
+	WorkspaceWrite     Scope = "workspace:write"
 )
 
 // Valid indicates whether the value is a known member of the Scope enum.
@@ -1011,6 +1130,10 @@ func (e Scope) Valid() bool {
 	case MembersRead:
 		return true
 	case MembersWrite:
+		return true
+	case NotificationsRead:
+		return true
+	case NotificationsWrite:
 		return true
 	case PostsRead:
 		return true
@@ -1558,6 +1681,8 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	SystemRecovered           WebhookType = "system.recovered"
+	SystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1592,6 +1717,10 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case SystemRecovered:
+		return true
+	case SystemTrouble:
 		return true
 	default:
 		return false
@@ -2346,7 +2475,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (ID of the user), token, account, webhook, site, post or session.
+	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -3789,6 +3918,114 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Notification defines model for Notification.
+type Notification struct {
+	Attempts      int                `json:"attempts"`
+	CreatedAt     time.Time          `json:"created_at"`
+	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
+	Id            openapi_types.UUID `json:"id"`
+	LastError     *string            `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// Status `dead`: all attempts failed, or the endpoint is disabled.
+	Status DeliveryStatus `json:"status"`
+	Title  string         `json:"title"`
+}
+
+// NotificationChannel defines model for NotificationChannel.
+type NotificationChannel struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Dead Notifications that were not delivered.
+	Dead int64 `json:"dead"`
+
+	// Destination The part of the destination that is not secret, such as its host.
+	Destination string `json:"destination"`
+
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest NotificationDigest `json:"digest"`
+
+	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
+	DisabledReason *NotificationChannelDisabledReason `json:"disabled_reason,omitempty"`
+
+	// FailingSince Time of the first failure since the last success.
+	FailingSince *time.Time              `json:"failing_since,omitempty"`
+	Id           openapi_types.UUID      `json:"id"`
+	Kind         NotificationChannelKind `json:"kind"`
+	Language     NotificationLanguage    `json:"language"`
+
+	// LastError Why the newest notification was not delivered.
+	LastError *string `json:"last_error,omitempty"`
+
+	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
+	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
+	Name         string                    `json:"name"`
+	OwnPostsOnly bool                      `json:"own_posts_only"`
+	QuietFrom    *string                   `json:"quiet_from,omitempty"`
+	QuietTo      *string                   `json:"quiet_to,omitempty"`
+	Status       NotificationChannelStatus `json:"status"`
+	TimeZone     string                    `json:"time_zone"`
+	Types        []WebhookType             `json:"types"`
+	UpdatedAt    time.Time                 `json:"updated_at"`
+}
+
+// NotificationChannelDisabledReason gone: the destination does not exist any more; failing: no success for five days.
+type NotificationChannelDisabledReason string
+
+// NotificationChannelStatus defines model for NotificationChannel.Status.
+type NotificationChannelStatus string
+
+// NotificationChannelKind defines model for NotificationChannelKind.
+type NotificationChannelKind string
+
+// NotificationChannelList defines model for NotificationChannelList.
+type NotificationChannelList struct {
+	// CanSendEmail Whether the operator has configured an SMTP server.
+	CanSendEmail bool                  `json:"can_send_email"`
+	Channels     []NotificationChannel `json:"channels"`
+}
+
+// NotificationChannelSettings defines model for NotificationChannelSettings.
+type NotificationChannelSettings struct {
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest *NotificationDigest `json:"digest,omitempty"`
+
+	// Enabled Default: true.
+	Enabled  *bool                   `json:"enabled,omitempty"`
+	Kind     NotificationChannelKind `json:"kind"`
+	Language *NotificationLanguage   `json:"language,omitempty"`
+	Name     string                  `json:"name"`
+
+	// OwnPostsOnly Of events of posts, only those of your own posts.
+	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
+	QuietFrom *string `json:"quiet_from,omitempty"`
+	QuietTo   *string `json:"quiet_to,omitempty"`
+	Recipient *string `json:"recipient,omitempty"`
+
+	// TimeZone IANA time zone of the quiet hours and digests.
+	TimeZone string  `json:"time_zone"`
+	Token    *string `json:"token,omitempty"`
+
+	// Types `system.*` is sent to editors and owners only.
+	Types []WebhookType `json:"types"`
+
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
+	Url *string `json:"url,omitempty"`
+}
+
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+type NotificationDigest string
+
+// NotificationLanguage defines model for NotificationLanguage.
+type NotificationLanguage string
+
+// NotificationList defines model for NotificationList.
+type NotificationList struct {
+	Notifications []Notification `json:"notifications"`
 }
 
 // Occurrence defines model for Occurrence.
@@ -5763,6 +6000,9 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
+		Alert *string `json:"alert,omitempty"`
+
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
 
@@ -5944,6 +6184,9 @@ type AccountID = openapi_types.UUID
 
 // ArticleID defines model for ArticleID.
 type ArticleID = openapi_types.UUID
+
+// ChannelID defines model for ChannelID.
+type ChannelID = openapi_types.UUID
 
 // CountedSite defines model for CountedSite.
 type CountedSite = openapi_types.UUID
@@ -6915,6 +7158,12 @@ type InviteMemberJSONRequestBody = Invitation
 // UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
 type UpdateMemberJSONRequestBody = MemberUpdate
 
+// CreateNotificationChannelJSONRequestBody defines body for CreateNotificationChannel for application/json ContentType.
+type CreateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
+// UpdateNotificationChannelJSONRequestBody defines body for UpdateNotificationChannel for application/json ContentType.
+type UpdateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
 // ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
@@ -7256,6 +7505,27 @@ type ServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(c *gin.Context)
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	// (GET /api/v1/notification-channels)
+	ListNotificationChannels(c *gin.Context)
+	// CreateNotificationChannel Creates a notification channel.
+	// (POST /api/v1/notification-channels)
+	CreateNotificationChannel(c *gin.Context)
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	// (DELETE /api/v1/notification-channels/{id})
+	DeleteNotificationChannel(c *gin.Context, id ChannelID)
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	// (PUT /api/v1/notification-channels/{id})
+	UpdateNotificationChannel(c *gin.Context, id ChannelID)
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	// (GET /api/v1/notification-channels/{id}/notifications)
+	ListNotifications(c *gin.Context, id ChannelID)
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	// (POST /api/v1/notification-channels/{id}/redeliver-dead)
+	RedeliverNotifications(c *gin.Context, id ChannelID)
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	// (POST /api/v1/notification-channels/{id}/test)
+	TestNotificationChannel(c *gin.Context, id ChannelID)
 	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(c *gin.Context, params CompleteConnectionParams)
@@ -9897,6 +10167,157 @@ func (siw *ServerInterfaceWrapper) ListNetworks(c *gin.Context) {
 	}
 
 	siw.Handler.ListNetworks(c)
+}
+
+// ListNotificationChannels operation middleware
+func (siw *ServerInterfaceWrapper) ListNotificationChannels(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListNotificationChannels(c)
+}
+
+// CreateNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) CreateNotificationChannel(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateNotificationChannel(c)
+}
+
+// DeleteNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) DeleteNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteNotificationChannel(c, id)
+}
+
+// UpdateNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) UpdateNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateNotificationChannel(c, id)
+}
+
+// ListNotifications operation middleware
+func (siw *ServerInterfaceWrapper) ListNotifications(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListNotifications(c, id)
+}
+
+// RedeliverNotifications operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverNotifications(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverNotifications(c, id)
+}
+
+// TestNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) TestNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestNotificationChannel(c, id)
 }
 
 // CompleteConnection operation middleware
@@ -14294,6 +14715,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/webhooks/:id/deliveries", wrapper.ListWebhookDeliveries)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/redeliver-dead", wrapper.RedeliverDeadWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/deliveries/:delivery/redeliver", wrapper.RedeliverWebhook)
+	router.GET(options.BaseURL+"/api/v1/notification-channels", wrapper.ListNotificationChannels)
+	router.POST(options.BaseURL+"/api/v1/notification-channels", wrapper.CreateNotificationChannel)
+	router.DELETE(options.BaseURL+"/api/v1/notification-channels/:id", wrapper.DeleteNotificationChannel)
+	router.PUT(options.BaseURL+"/api/v1/notification-channels/:id", wrapper.UpdateNotificationChannel)
+	router.POST(options.BaseURL+"/api/v1/notification-channels/:id/test", wrapper.TestNotificationChannel)
+	router.GET(options.BaseURL+"/api/v1/notification-channels/:id/notifications", wrapper.ListNotifications)
+	router.POST(options.BaseURL+"/api/v1/notification-channels/:id/redeliver-dead", wrapper.RedeliverNotifications)
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.UpdateWorkspace)
@@ -17892,6 +18320,297 @@ type ListNetworksdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListNetworksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationChannelsRequestObject struct {
+}
+
+type ListNotificationChannelsResponseObject interface {
+	VisitListNotificationChannelsResponse(w http.ResponseWriter) error
+}
+
+type ListNotificationChannels200JSONResponse NotificationChannelList
+
+func (response ListNotificationChannels200JSONResponse) VisitListNotificationChannelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationChannelsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListNotificationChannelsdefaultApplicationProblemPlusJSONResponse) VisitListNotificationChannelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateNotificationChannelRequestObject struct {
+	Body *CreateNotificationChannelJSONRequestBody
+}
+
+type CreateNotificationChannelResponseObject interface {
+	VisitCreateNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type CreateNotificationChannel201JSONResponse NotificationChannel
+
+func (response CreateNotificationChannel201JSONResponse) VisitCreateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitCreateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteNotificationChannelRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type DeleteNotificationChannelResponseObject interface {
+	VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type DeleteNotificationChannel204Response struct {
+}
+
+func (response DeleteNotificationChannel204Response) VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateNotificationChannelRequestObject struct {
+	Id   ChannelID `json:"id"`
+	Body *UpdateNotificationChannelJSONRequestBody
+}
+
+type UpdateNotificationChannelResponseObject interface {
+	VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type UpdateNotificationChannel200JSONResponse NotificationChannel
+
+func (response UpdateNotificationChannel200JSONResponse) VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationsRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type ListNotificationsResponseObject interface {
+	VisitListNotificationsResponse(w http.ResponseWriter) error
+}
+
+type ListNotifications200JSONResponse NotificationList
+
+func (response ListNotifications200JSONResponse) VisitListNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListNotificationsdefaultApplicationProblemPlusJSONResponse) VisitListNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverNotificationsRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type RedeliverNotificationsResponseObject interface {
+	VisitRedeliverNotificationsResponse(w http.ResponseWriter) error
+}
+
+type RedeliverNotifications202JSONResponse struct {
+	Redelivered int64 `json:"redelivered"`
+}
+
+func (response RedeliverNotifications202JSONResponse) VisitRedeliverNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverNotificationsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RedeliverNotificationsdefaultApplicationProblemPlusJSONResponse) VisitRedeliverNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestNotificationChannelRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type TestNotificationChannelResponseObject interface {
+	VisitTestNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type TestNotificationChannel202Response struct {
+}
+
+func (response TestNotificationChannel202Response) VisitTestNotificationChannelResponse(w http.ResponseWriter) error {
+	w.WriteHeader(202)
+	return nil
+}
+
+type TestNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response TestNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitTestNotificationChannelResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -24049,6 +24768,27 @@ type StrictServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	// (GET /api/v1/notification-channels)
+	ListNotificationChannels(ctx context.Context, request ListNotificationChannelsRequestObject) (ListNotificationChannelsResponseObject, error)
+	// CreateNotificationChannel Creates a notification channel.
+	// (POST /api/v1/notification-channels)
+	CreateNotificationChannel(ctx context.Context, request CreateNotificationChannelRequestObject) (CreateNotificationChannelResponseObject, error)
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	// (DELETE /api/v1/notification-channels/{id})
+	DeleteNotificationChannel(ctx context.Context, request DeleteNotificationChannelRequestObject) (DeleteNotificationChannelResponseObject, error)
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	// (PUT /api/v1/notification-channels/{id})
+	UpdateNotificationChannel(ctx context.Context, request UpdateNotificationChannelRequestObject) (UpdateNotificationChannelResponseObject, error)
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	// (GET /api/v1/notification-channels/{id}/notifications)
+	ListNotifications(ctx context.Context, request ListNotificationsRequestObject) (ListNotificationsResponseObject, error)
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	// (POST /api/v1/notification-channels/{id}/redeliver-dead)
+	RedeliverNotifications(ctx context.Context, request RedeliverNotificationsRequestObject) (RedeliverNotificationsResponseObject, error)
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	// (POST /api/v1/notification-channels/{id}/test)
+	TestNotificationChannel(ctx context.Context, request TestNotificationChannelRequestObject) (TestNotificationChannelResponseObject, error)
 	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(ctx context.Context, request CompleteConnectionRequestObject) (CompleteConnectionResponseObject, error)
@@ -26869,6 +27609,220 @@ func (sh *strictHandler) ListNetworks(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListNetworksResponseObject); ok {
 		if err := validResponse.VisitListNetworksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListNotificationChannels operation middleware
+func (sh *strictHandler) ListNotificationChannels(ctx *gin.Context) {
+	var request ListNotificationChannelsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNotificationChannels(ctx, request.(ListNotificationChannelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNotificationChannels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListNotificationChannelsResponseObject); ok {
+		if err := validResponse.VisitListNotificationChannelsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateNotificationChannel operation middleware
+func (sh *strictHandler) CreateNotificationChannel(ctx *gin.Context) {
+	var request CreateNotificationChannelRequestObject
+
+	var body CreateNotificationChannelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateNotificationChannel(ctx, request.(CreateNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitCreateNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteNotificationChannel operation middleware
+func (sh *strictHandler) DeleteNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request DeleteNotificationChannelRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteNotificationChannel(ctx, request.(DeleteNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitDeleteNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateNotificationChannel operation middleware
+func (sh *strictHandler) UpdateNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request UpdateNotificationChannelRequestObject
+
+	request.Id = id
+
+	var body UpdateNotificationChannelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateNotificationChannel(ctx, request.(UpdateNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitUpdateNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListNotifications operation middleware
+func (sh *strictHandler) ListNotifications(ctx *gin.Context, id ChannelID) {
+	var request ListNotificationsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNotifications(ctx, request.(ListNotificationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNotifications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListNotificationsResponseObject); ok {
+		if err := validResponse.VisitListNotificationsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverNotifications operation middleware
+func (sh *strictHandler) RedeliverNotifications(ctx *gin.Context, id ChannelID) {
+	var request RedeliverNotificationsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverNotifications(ctx, request.(RedeliverNotificationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverNotifications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverNotificationsResponseObject); ok {
+		if err := validResponse.VisitRedeliverNotificationsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestNotificationChannel operation middleware
+func (sh *strictHandler) TestNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request TestNotificationChannelRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestNotificationChannel(ctx, request.(TestNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitTestNotificationChannelResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

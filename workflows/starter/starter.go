@@ -102,6 +102,14 @@ func (s *Starter) StartRefresh(ctx context.Context, id uuid.UUID) error {
 		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(id.String()))})
 }
 
+// StartMeasuring makes sure that the metrics of an account's posts are being read.
+func (s *Starter) StartMeasuring(ctx context.Context, account uuid.UUID) error {
+	return s.temporal().Start(ctx, temporalclient.Workflow{
+		ID: workflows.MeasureID(account), Type: workflows.MeasureAccountWorkflow, Queue: workflows.MeasureQueue,
+		Input: workflows.MeasureAccountInput{AccountID: account}, Summary: "Reads the metrics of account " + account.String(),
+		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(account.String()))})
+}
+
 // SignalCrawl signals a domain's crawl that the domain was changed. A pause is
 // only for a crawl that runs; all other signals start one.
 func (s *Starter) SignalCrawl(ctx context.Context, domain string, command crawl.Command) error {

@@ -1290,6 +1290,21 @@ type AccountGroup struct {
 	UpdatedAt   time.Time
 }
 
+type AccountMeasuring struct {
+	AccountID    uuid.UUID
+	Reason       string
+	Message      string
+	ResumeAt     *time.Time
+	Failures     int32
+	TokenVersion int64
+	Settings     json.RawMessage
+	MissingScope string
+	Refused      []byte
+	ChargedMonth pgtype.Date
+	ChargedReads int32
+	ReadAt       *time.Time
+}
+
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1616,6 +1631,37 @@ type NetworkApp struct {
 	CreatedAt    time.Time
 }
 
+type NotificationChannel struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	UserID         uuid.UUID
+	Kind           string
+	Name           string
+	Destination    []byte
+	Hint           string
+	Types          []string
+	OwnPostsOnly   bool
+	Digest         string
+	QuietFrom      *int32
+	QuietTo        *int32
+	TimeZone       string
+	Language       string
+	Status         WebhookStatus
+	DisabledReason string
+	FailingSince   *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type NotificationItem struct {
+	ID         int64
+	DeliveryID uuid.UUID
+	ChannelID  uuid.UUID
+	EventID    int64
+	UsedAt     *time.Time
+	CreatedAt  time.Time
+}
+
 type Operation struct {
 	ID             uuid.UUID
 	TargetID       uuid.UUID
@@ -1669,6 +1715,27 @@ type PostEvent struct {
 	At          time.Time
 	AccountID   *uuid.UUID
 	Tx          uint64
+}
+
+type PostMetric struct {
+	AccountID    uuid.UUID
+	RemoteID     string
+	DueAt        *time.Time
+	Claim        *uuid.UUID
+	ClaimedUntil *time.Time
+	State        string
+	MissingSince *time.Time
+	MeasuredAt   *time.Time
+	ChargedOn    pgtype.Date
+	Latest       []byte
+}
+
+type PostMetricReading struct {
+	AccountID uuid.UUID
+	RemoteID  string
+	Metric    string
+	At        time.Time
+	Value     int64
 }
 
 type PostTarget struct {
@@ -2151,6 +2218,13 @@ type StatsImport struct {
 	CreatedAt   time.Time
 }
 
+type SystemAlert struct {
+	Name    string
+	Subject string
+	Source  string
+	Since   time.Time
+}
+
 type Url struct {
 	DomainID        int32
 	ID              uuid.UUID
@@ -2319,7 +2393,8 @@ type WebhookCursor struct {
 
 type WebhookDelivery struct {
 	ID             uuid.UUID
-	EndpointID     uuid.UUID
+	EndpointID     *uuid.UUID
+	ChannelID      *uuid.UUID
 	EventID        *int64
 	Type           string
 	Body           string

@@ -419,6 +419,52 @@ create table remote_posts (
 );
 create index remote_posts_recent on remote_posts (account_id, posted_at);
 
+-- Reading the metrics of an account's posts (internal/publishing/measure). A row
+-- exists once it was tried.
+create table account_measuring (
+    account_id    uuid primary key references accounts on delete cascade,
+    reason        text not null default '',                        -- why nothing is read until resume_at; '': it is read
+    message       text not null default '',
+    resume_at     timestamptz,
+    failures      int not null default 0,                          -- since the last success
+    token_version bigint not null default 0,                       -- of the account when the reason was recorded: a newer token resumes
+    settings      jsonb not null default '{}',                     -- likewise: changed settings resume
+    missing_scope text not null default '',                        -- a scope without which some metrics are absent
+    refused       jsonb not null default '{}' check (jsonb_typeof(refused) = 'object'), -- metrics that the network refused, by its names: until when they are not requested
+    charged_month date,                                            -- UTC
+    charged_reads int not null default 0,                          -- posts in that month for whose metrics the network charged
+    read_at       timestamptz                                      -- last success
+);
+
+-- The measured posts: the schedule of their readings, and their latest metrics. Rows
+-- are added by the first run after a post, not when it is published.
+create table post_metrics (
+    account_id    uuid not null,
+    remote_id     text not null,
+    due_at        timestamptz,                                     -- of the next reading; null: there is none
+    claim         uuid,                                            -- of the run that reads it
+    claimed_until timestamptz,
+    state         text not null default 'pending' check (state in ('pending', 'measured', 'missing', 'deleted', 'unavailable', 'unsupported')),
+    missing_since timestamptz,                                     -- first reading without the post
+    measured_at   timestamptz,                                     -- last reading with it
+    charged_on    date,                                            -- last UTC day on which the network charged for it
+    latest        jsonb not null default '{}' check (jsonb_typeof(latest) = 'object'), -- metric: value; an absent metric is not zero
+    primary key (account_id, remote_id),
+    foreign key (account_id, remote_id) references remote_posts on delete cascade
+);
+create index post_metrics_due on post_metrics (due_at) where due_at is not null;
+
+-- Every reading, one row per metric.
+create table post_metric_readings (
+    account_id uuid not null,
+    remote_id  text not null,
+    metric     text not null,
+    at         timestamptz not null,
+    value      bigint not null,
+    primary key (account_id, remote_id, metric, at),
+    foreign key (account_id, remote_id) references post_metrics on delete cascade
+);
+
 -- Events for timelines, live streams and webhooks; events of an account or a site
 -- have no post. tx is the transaction that wrote the event. Ids are assigned
 -- before a transaction commits, so a reader that orders by id alone skips events
@@ -441,7 +487,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -460,7 +506,7 @@ create table workers (
 );
 
 -- +goose Down
-drop table workers, bulk_answers, review_links, post_comments, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
+drop table workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
 drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;
