@@ -260,8 +260,8 @@ func chosenWhileRunning() []string {
 
 var leafOf = regexp.MustCompile(`\[[^\]]*\]`) //nolint:gochecknoglobals // compiled once
 
-// uses lists every place that emits a code which is known when the program is compiled.
-func (s *source) uses() []use {
+// emitted lists every place that emits a code which is known when the program is compiled.
+func (s *source) emitted() []use {
 	var all []use
 	add := func(kind, path string, n ast.Node, code, field, template ast.Expr) {
 		u := use{kind: kind, at: s.positions.Position(n.Pos()).String()}

@@ -66,12 +66,12 @@ func (c catalog) of(u use) templates {
 
 // english has the program's own sentences. A code with several sentences shows the one
 // of the API.
-func english(uses []use) catalog {
+func english(emissions []use) catalog {
 	c := catalog{"timeline": {}, "cause": {}, "warning": {}, "alert": {}, "problem": {}}
 	for key, text := range timeline.English().Messages {
 		c["timeline"][key] = templates{text}
 	}
-	for _, u := range uses {
+	for _, u := range emissions {
 		known := c[u.kind][u.code]
 		switch {
 		case u.kind == "cause":
@@ -95,7 +95,7 @@ func english(uses []use) catalog {
 }
 
 func TestMessages_EnglishIsThatOfTheProgram(t *testing.T) {
-	want := english(parseSource(t).uses())
+	want := english(parseSource(t).emitted())
 	if *update {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
@@ -127,12 +127,12 @@ func TestMessages_EnglishIsThatOfTheProgram(t *testing.T) {
 // that the program does not send.
 func TestMessages_EveryCodeIsTranslated(t *testing.T) {
 	vi := readCatalog(t, "vi")
-	uses := parseSource(t).uses()
-	if len(uses) < 300 {
-		t.Fatalf("found only %d uses of codes in the source", len(uses))
+	emissions := parseSource(t).emitted()
+	if len(emissions) < 300 {
+		t.Fatalf("found only %d emissions of codes in the source", len(emissions))
 	}
 	used := map[string]bool{}
-	for _, u := range uses {
+	for _, u := range emissions {
 		found := vi.of(u)
 		used[u.kind+" "+u.code] = true
 		if len(found) == 0 {
@@ -161,7 +161,7 @@ func TestMessages_EveryCodeIsTranslated(t *testing.T) {
 		}
 		for _, name := range message.Names(found[0]) {
 			if !slices.Contains(message.Names(text), name) {
-				t.Errorf("timeline %q: vi.json uses {%s}, which the English message does not have", key, name)
+				t.Errorf("timeline %q: vi.json emissions {%s}, which the English message does not have", key, name)
 			}
 		}
 	}

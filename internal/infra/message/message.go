@@ -79,8 +79,8 @@ func substitute(part string, text func(string) string) (filled string, complete 
 		if !found {
 			return out.String(), complete
 		}
-		place, after, _ := strings.Cut(rest, "}")
-		name, nouns, counted := strings.Cut(place, "|")
+		placeholder, after, _ := strings.Cut(rest, "}")
+		name, nouns, counted := strings.Cut(placeholder, "|")
 		value := text(name)
 		complete = complete && value != ""
 		out.WriteString(value)
@@ -104,8 +104,8 @@ func Names(template string) []string {
 		if !found {
 			return names
 		}
-		place, after, _ := strings.Cut(rest, "}")
-		if name, _, _ := strings.Cut(place, "|"); !seen[name] {
+		placeholder, after, _ := strings.Cut(rest, "}")
+		if name, _, _ := strings.Cut(placeholder, "|"); !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}
