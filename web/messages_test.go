@@ -161,7 +161,7 @@ func TestMessages_EveryCodeIsTranslated(t *testing.T) {
 		}
 		for _, name := range message.Names(found[0]) {
 			if !slices.Contains(message.Names(text), name) {
-				t.Errorf("timeline %q: vi.json emissions {%s}, which the English message does not have", key, name)
+				t.Errorf("timeline %q: vi.json has {%s}, which the English message does not have", key, name)
 			}
 		}
 	}

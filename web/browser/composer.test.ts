@@ -37,7 +37,8 @@ test('UTM parameters of the account, the campaign and the post are shown, stored
   const { page } = dashboard
   const desk = (await accounts()).find((a) => a.network === 'mastodon')
   await dashboard.go('/accounts')
-  await page.locator('[data-account=mastodon]').first().getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('button', { name: `More for ${desk?.handle}` }).click()
+  await page.getByRole('menuitem', { name: 'Label and color' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'UTM parameters of this account' }).click()
   await dialog.getByRole('textbox', { name: 'Source' }).fill('mastodon')
