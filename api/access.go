@@ -87,6 +87,17 @@ func accessTable() map[string]access {
 		"updateSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
 		"deleteSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
 
+		"listRules":           {least: workspace.Viewer, scope: workspace.PostsRead},
+		"getRule":             {least: workspace.Viewer, scope: workspace.PostsRead},
+		"createRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"updateRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"deleteRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"pauseRule":           {least: workspace.Editor, scope: workspace.PostsWrite},
+		"resumeRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"previewRule":         {least: workspace.Editor, scope: workspace.PostsWrite},
+		"listRuleDecisions":   {least: workspace.Viewer, scope: workspace.PostsRead},
+		"resolveRuleDecision": {least: workspace.Editor, scope: workspace.PostsWrite},
+
 		"listLabels":  {least: workspace.Viewer, scope: workspace.PostsRead},
 		"createLabel": {least: workspace.Author, scope: workspace.PostsWrite},
 		"updateLabel": {least: workspace.Editor, scope: workspace.PostsWrite},

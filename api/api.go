@@ -217,7 +217,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
+// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Build     string // version, commit and date of the program
@@ -249,6 +249,7 @@ type Server struct {
 	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles          *pipeline.Service    // likewise
 	Search            *savedsearch.Service // likewise
+	Rules             Rules                // likewise
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check
 	System            System       // state of the installation

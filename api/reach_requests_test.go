@@ -54,6 +54,15 @@ func reachable() map[string]reach {
 	}
 
 	// Shared by many operations.
+	onRule := func(withBody bool) func(*things) request {
+		return func(x *things) request {
+			r := request{args: []any{x.rule()}}
+			if withBody {
+				r.body = x.newRule()
+			}
+			return r
+		}
+	}
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -298,6 +307,17 @@ func reachable() map[string]reach {
 			_, secret := x.reviewLink(func(d *scheduling.Draft) { d.Attachments = []string{file.String()} })
 			return request{args: []any{secret, file}}
 		}),
+
+		"listRules":           viewers(workspace.PostsRead, none),
+		"getRule":             viewers(workspace.PostsRead, onRule(false)),
+		"createRule":          editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"previewRule":         editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"updateRule":          editors(workspace.PostsWrite, onRule(true)),
+		"pauseRule":           editors(workspace.PostsWrite, onRule(false)),
+		"resumeRule":          editors(workspace.PostsWrite, onRule(false)),
+		"deleteRule":          editors(workspace.PostsWrite, onRule(false)),
+		"listRuleDecisions":   viewers(workspace.PostsRead, func(*things) request { return request{query: "outcome=created"} }),
+		"resolveRuleDecision": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.decision()}} }),
 
 		"listSnippets": viewers(workspace.PostsRead, none),
 		"createSnippet": authors(workspace.PostsWrite, func(*things) request {

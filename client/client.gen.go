@@ -1074,6 +1074,210 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for RulePauseReason.
+const (
+	RulePauseReasonFailures           RulePauseReason = "failures"
+	RulePauseReasonMember             RulePauseReason = "member"
+	RulePauseReasonSavedSearchDeleted RulePauseReason = "saved_search_deleted"
+	RulePauseReasonTooManyArticles    RulePauseReason = "too_many_articles"
+)
+
+// Valid indicates whether the value is a known member of the RulePauseReason enum.
+func (e RulePauseReason) Valid() bool {
+	switch e {
+	case RulePauseReasonFailures:
+		return true
+	case RulePauseReasonMember:
+		return true
+	case RulePauseReasonSavedSearchDeleted:
+		return true
+	case RulePauseReasonTooManyArticles:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleStatus.
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the RuleStatus enum.
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive:
+		return true
+	case RuleStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionAttention.
+const (
+	CorrectedEdited    RuleDecisionAttention = "corrected_edited"
+	CorrectedPublished RuleDecisionAttention = "corrected_published"
+	WithdrawnPending   RuleDecisionAttention = "withdrawn_pending"
+	WithdrawnPublished RuleDecisionAttention = "withdrawn_published"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionAttention enum.
+func (e RuleDecisionAttention) Valid() bool {
+	switch e {
+	case CorrectedEdited:
+		return true
+	case CorrectedPublished:
+		return true
+	case WithdrawnPending:
+		return true
+	case WithdrawnPublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionImage.
+const (
+	RuleDefinitionImageArticle RuleDefinitionImage = "article"
+	RuleDefinitionImageNone    RuleDefinitionImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionImage enum.
+func (e RuleDefinitionImage) Valid() bool {
+	switch e {
+	case RuleDefinitionImageArticle:
+		return true
+	case RuleDefinitionImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionMode.
+const (
+	RuleDefinitionModeApproval  RuleDefinitionMode = "approval"
+	RuleDefinitionModeAutomatic RuleDefinitionMode = "automatic"
+	RuleDefinitionModeDraft     RuleDefinitionMode = "draft"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionMode enum.
+func (e RuleDefinitionMode) Valid() bool {
+	switch e {
+	case RuleDefinitionModeApproval:
+		return true
+	case RuleDefinitionModeAutomatic:
+		return true
+	case RuleDefinitionModeDraft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleOutcome.
+const (
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the RuleOutcome enum.
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeCreated:
+		return true
+	case RuleOutcomeFailed:
+		return true
+	case RuleOutcomeReserved:
+		return true
+	case RuleOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleReason.
+const (
+	RuleReasonDailyCap        RuleReason = "daily_cap"
+	RuleReasonDuplicateStory  RuleReason = "duplicate_story"
+	RuleReasonHourlyCap       RuleReason = "hourly_cap"
+	RuleReasonInvalidPost     RuleReason = "invalid_post"
+	RuleReasonLanguage        RuleReason = "language"
+	RuleReasonMatched         RuleReason = "matched"
+	RuleReasonNoAccounts      RuleReason = "no_accounts"
+	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRulePaused      RuleReason = "rule_paused"
+	RuleReasonTooManyArticles RuleReason = "too_many_articles"
+	RuleReasonTooOld          RuleReason = "too_old"
+	RuleReasonTooShort        RuleReason = "too_short"
+	RuleReasonWithdrawn       RuleReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the RuleReason enum.
+func (e RuleReason) Valid() bool {
+	switch e {
+	case RuleReasonDailyCap:
+		return true
+	case RuleReasonDuplicateStory:
+		return true
+	case RuleReasonHourlyCap:
+		return true
+	case RuleReasonInvalidPost:
+		return true
+	case RuleReasonLanguage:
+		return true
+	case RuleReasonMatched:
+		return true
+	case RuleReasonNoAccounts:
+		return true
+	case RuleReasonNoDate:
+		return true
+	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRulePaused:
+		return true
+	case RuleReasonTooManyArticles:
+		return true
+	case RuleReasonTooOld:
+		return true
+	case RuleReasonTooShort:
+		return true
+	case RuleReasonWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTimingWhen.
+const (
+	RuleTimingDelay    RuleTimingWhen = "delay"
+	RuleTimingNextFree RuleTimingWhen = "next_free"
+	RuleTimingNow      RuleTimingWhen = "now"
+)
+
+// Valid indicates whether the value is a known member of the RuleTimingWhen enum.
+func (e RuleTimingWhen) Valid() bool {
+	switch e {
+	case RuleTimingDelay:
+		return true
+	case RuleTimingNextFree:
+		return true
+	case RuleTimingNow:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	AccountsRead       Scope = "accounts:read"
@@ -3767,6 +3971,12 @@ type NewPost struct {
 	When *When `json:"when,omitempty"`
 }
 
+// NewRule defines model for NewRule.
+type NewRule struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
+}
+
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
 	Alert     *bool       `json:"alert,omitempty"`
@@ -4760,6 +4970,234 @@ type ReviewLinkState string
 
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
+
+// Rule defines model for Rule.
+type Rule struct {
+	// AttentionCount Decisions whose post needs attention.
+	AttentionCount int                `json:"attention_count"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Definition     RuleDefinition     `json:"definition"`
+	Id             openapi_types.UUID `json:"id"`
+	LastDecisionAt *time.Time         `json:"last_decision_at,omitempty"`
+	Name           string             `json:"name"`
+
+	// PauseError The last failure.
+	PauseError *string `json:"pause_error,omitempty"`
+
+	// PauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+	// `failures`: five posts in a row could not be created.
+	PauseReason      *RulePauseReason `json:"pause_reason,omitempty"`
+	PausedAt         *time.Time       `json:"paused_at,omitempty"`
+	PostsLast24Hours int              `json:"posts_last_24_hours"`
+	Status           RuleStatus       `json:"status"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// RulePauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+// `failures`: five posts in a row could not be created.
+type RulePauseReason string
+
+// RuleStatus defines model for Rule.Status.
+type RuleStatus string
+
+// RuleConditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+type RuleConditions struct {
+	// Languages ISO 639-1 codes.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
+	MaxAgeHours int  `json:"max_age_hours"`
+	MinWords    *int `json:"min_words,omitempty"`
+}
+
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Attention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+	// (`corrected_edited`) or after it was published, or it was withdrawn.
+	Attention *RuleDecisionAttention `json:"attention,omitempty"`
+	DecidedAt time.Time              `json:"decided_at"`
+	Id        openapi_types.UUID     `json:"id"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome `json:"outcome"`
+
+	// Params Values that explain the reason, such as `limit` and `words`.
+	Params map[string]interface{} `json:"params"`
+	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
+	Reason RuleReason             `json:"reason"`
+	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Title Of the article when it was decided.
+	Title string `json:"title"`
+	Url   string `json:"url"`
+}
+
+// RuleDecisionAttention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+// (`corrected_edited`) or after it was published, or it was withdrawn.
+type RuleDecisionAttention string
+
+// RuleDecisionList defines model for RuleDecisionList.
+type RuleDecisionList struct {
+	Decisions  []RuleDecision      `json:"decisions"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// RuleDefinition defines model for RuleDefinition.
+type RuleDefinition struct {
+	AccountIds *[]openapi_types.UUID `json:"account_ids,omitempty"`
+
+	// Conditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+	Conditions RuleConditions `json:"conditions"`
+
+	// GroupId An account group in the place of accounts.
+	GroupId *openapi_types.UUID `json:"group_id,omitempty"`
+
+	// Hashtags Hashtags by section or tag of the article, separated by spaces.
+	Hashtags *map[string]string `json:"hashtags,omitempty"`
+
+	// Image `article`: the article's image, if it can be fetched.
+	Image RuleDefinitionImage `json:"image"`
+
+	// MaxPerDay Posts in 24 hours.
+	MaxPerDay int `json:"max_per_day"`
+
+	// MaxPerHour Posts in 60 minutes. Further articles are skipped.
+	MaxPerHour int `json:"max_per_hour"`
+
+	// Mode Whether a post is a draft, pending approval, or scheduled.
+	Mode RuleDefinitionMode `json:"mode"`
+
+	// Templates Texts by network; `default` is for networks without their own. They may contain `{title}`, `{lead}`, `{author}`,
+	// `{section}`, `{url}` and `{hashtags}`. A text that is too long for a network loses words at the end of the
+	// lead, then hashtags, then words at the end of the title.
+	Templates map[string]string `json:"templates"`
+	Timing    RuleTiming        `json:"timing"`
+
+	// TrackLinks Replaces the address by a short link whose clicks are counted.
+	TrackLinks bool `json:"track_links"`
+
+	// Trigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+	Trigger RuleTrigger `json:"trigger"`
+
+	// Utm Campaign parameters that are added to the address of the article.
+	Utm *RuleUTM `json:"utm,omitempty"`
+}
+
+// RuleDefinitionImage `article`: the article's image, if it can be fetched.
+type RuleDefinitionImage string
+
+// RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
+type RuleDefinitionMode string
+
+// RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
+type RuleHours struct {
+	From     string `json:"from"`
+	TimeZone string `json:"time_zone"`
+
+	// To Exclusive; `24:00` is the end of the day.
+	To string `json:"to"`
+
+	// Weekdays 1 is Monday, 7 Sunday; empty: every day.
+	Weekdays *[]int `json:"weekdays,omitempty"`
+}
+
+// RuleList defines model for RuleList.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleOutcome `reserved`: its post is being created.
+type RuleOutcome string
+
+// RulePreview defines model for RulePreview.
+type RulePreview struct {
+	// Articles Articles of the workspace in this time.
+	Articles int `json:"articles"`
+
+	// Counts Articles by reason; `matched` counts posts.
+	Counts map[string]int `json:"counts"`
+
+	// Decisions The newest 200 decisions about selected articles.
+	Decisions []RulePreviewDecision `json:"decisions"`
+	From      time.Time             `json:"from"`
+
+	// Partial There were more articles than a preview evaluates.
+	Partial bool      `json:"partial"`
+	To      time.Time `json:"to"`
+}
+
+// RulePreviewDecision defines model for RulePreviewDecision.
+type RulePreviewDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	DecidedAt time.Time          `json:"decided_at"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome            `json:"outcome"`
+	Params  map[string]interface{} `json:"params"`
+
+	// PublishAt Absent: a slot of a queue, or a draft without a time.
+	PublishAt *time.Time `json:"publish_at,omitempty"`
+	Reason    RuleReason `json:"reason"`
+
+	// Texts Of the post; none if it is skipped.
+	Texts []RuleText `json:"texts"`
+	Title string     `json:"title"`
+	Url   string     `json:"url"`
+}
+
+// RuleReason defines model for RuleReason.
+type RuleReason string
+
+// RuleText defines model for RuleText.
+type RuleText struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Characters As the network counts.
+	Characters    int    `json:"characters"`
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	Network       string `json:"network"`
+	Text          string `json:"text"`
+}
+
+// RuleTiming defines model for RuleTiming.
+type RuleTiming struct {
+	// DelayMinutes Of `delay`.
+	DelayMinutes *int `json:"delay_minutes,omitempty"`
+
+	// Hours Hours at which posts are published. A post that is due outside of them is published when they begin.
+	Hours *RuleHours `json:"hours,omitempty"`
+
+	// When `next_free` is the next free slot of the group's queue.
+	When RuleTimingWhen `json:"when"`
+}
+
+// RuleTimingWhen `next_free` is the next free slot of the group's queue.
+type RuleTimingWhen string
+
+// RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+type RuleTrigger struct {
+	Authors *[]string `json:"authors,omitempty"`
+	Domains *[]string `json:"domains,omitempty"`
+
+	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
+	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
+	Sections      *[]string           `json:"sections,omitempty"`
+	Tags          *[]string           `json:"tags,omitempty"`
+}
+
+// RuleUTM Campaign parameters that are added to the address of the article.
+type RuleUTM struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+
+	// Source Empty: the name of the network.
+	Source *string `json:"source,omitempty"`
+}
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
@@ -6267,6 +6705,9 @@ type Created = Post
 // MediaCreated defines model for MediaCreated.
 type MediaCreated = Media
 
+// OneRule defines model for OneRule.
+type OneRule = Rule
+
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
 
@@ -6696,6 +7137,32 @@ type DecideReviewFormdataBody struct {
 
 // DecideReviewFormdataBodyDecision defines parameters for DecideReview.
 type DecideReviewFormdataBodyDecision string
+
+// ListRuleDecisionsParams defines parameters for ListRuleDecisions.
+type ListRuleDecisionsParams struct {
+	RuleId  *openapi_types.UUID `form:"rule_id,omitempty" json:"rule_id,omitempty"`
+	Outcome *RuleOutcome        `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// NeedsAttention Only decisions whose post needs attention.
+	NeedsAttention *bool `form:"needs_attention,omitempty" json:"needs_attention,omitempty"`
+	Limit          *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -7227,6 +7694,15 @@ type ConfirmTargetJSONRequestBody = Confirmation
 // DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = NewRule
+
+// PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
+type PreviewRuleJSONRequestBody = NewRule
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = NewRule
+
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
 
@@ -7624,7 +8100,8 @@ type ClientInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -8576,6 +9053,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRules Lists the rules of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRule Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRule Gets a rule.
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	//
@@ -10042,7 +10608,8 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -12205,6 +12772,225 @@ func (c *Client) DecideReviewWithFormdataBody(ctx context.Context, secret Review
 // Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 func (c *Client) GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReviewFileRequest(c.Server, secret, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRuleDecisions Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *Client) ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRuleDecisionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveRuleDecision Records that the post of a decision needs no more attention.
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *Client) ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveRuleDecisionRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRules Lists the rules of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *Client) ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRule Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRule Deletes a rule and its decisions. Its posts stay.
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRule Gets a rule.
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *Client) PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeRule Resumes a rule for the articles that are stored from now on.
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *Client) ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeRuleRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -19967,6 +20753,462 @@ func NewGetReviewFileRequest(server string, secret ReviewSecret, id LabelID) (*h
 	return req, nil
 }
 
+// NewListRuleDecisionsRequest constructs an http.Request for the ListRuleDecisions method
+func NewListRuleDecisionsRequest(server string, params *ListRuleDecisionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.RuleId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rule_id", *params.RuleId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NeedsAttention != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "needs_attention", *params.NeedsAttention, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResolveRuleDecisionRequest constructs an http.Request for the ResolveRuleDecision method
+func NewResolveRuleDecisionRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRulesRequest constructs an http.Request for the ListRules method
+func NewListRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRuleRequest calls the generic CreateRule builder with application/json body
+func NewCreateRuleRequest(server string, params *CreateRuleParams, body CreateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRuleRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRuleRequestWithBody constructs an http.Request for the CreateRule method, with any body, and a specified content type
+func NewCreateRuleRequestWithBody(server string, params *CreateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPreviewRuleRequest calls the generic PreviewRule builder with application/json body
+func NewPreviewRuleRequest(server string, body PreviewRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewRuleRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPreviewRuleRequestWithBody constructs an http.Request for the PreviewRule method, with any body, and a specified content type
+func NewPreviewRuleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/preview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
+func NewDeleteRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRuleRequest constructs an http.Request for the GetRule method
+func NewGetRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRuleRequest calls the generic UpdateRule builder with application/json body
+func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRuleRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateRuleRequestWithBody constructs an http.Request for the UpdateRule method, with any body, and a specified content type
+func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPauseRuleRequest constructs an http.Request for the PauseRule method
+func NewPauseRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeRuleRequest constructs an http.Request for the ResumeRule method
+func NewResumeRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListSavedSearchesRequest constructs an http.Request for the ListSavedSearches method
 func NewListSavedSearchesRequest(server string) (*http.Request, error) {
 	var err error
@@ -25089,7 +26331,8 @@ type ClientWithResponsesInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -26163,6 +27406,109 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFileWithResponse(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*GetReviewFileResponse, error)
+
+	// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error)
+
+	// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error)
+
+	// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error)
+
+	// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
+
+	// GetRuleWithResponse Gets a rule.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
+
+	// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error)
+
+	// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error)
 
 	// ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
 	//
@@ -33685,6 +35031,586 @@ func (r GetReviewFileResponse) ContentType() string {
 	return ""
 }
 
+// ListRuleDecisionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListRuleDecisions
+type ListRuleDecisionsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRuleDecisionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecisionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRuleDecisionsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRuleDecisionsResponse) GetJSON200() *RuleDecisionList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRuleDecisionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRuleDecisionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRuleDecisionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRuleDecisionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRuleDecisionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResolveRuleDecisionResponseDefaultHeaders the declared response headers of an HTTP default response for ResolveRuleDecision
+type ResolveRuleDecisionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResolveRuleDecisionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecision
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveRuleDecisionResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveRuleDecisionResponse) GetJSON200() *RuleDecision {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveRuleDecisionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveRuleDecisionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveRuleDecisionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveRuleDecisionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveRuleDecisionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRulesResponseDefaultHeaders the declared response headers of an HTTP default response for ListRules
+type ListRulesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRulesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRulesResponse) GetJSON200() *RuleList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRulesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRuleResponse201Headers the declared response headers of an HTTP 201 response for CreateRule
+type CreateRuleResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for CreateRule
+type CreateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Rule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRuleResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateRuleResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRuleResponse) GetJSON201() *Rule {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PreviewRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PreviewRule
+type PreviewRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PreviewRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RulePreview
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PreviewRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewRuleResponse) GetJSON200() *RulePreview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteRuleResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteRule
+type DeleteRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteRuleResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRuleResponse200Headers the declared response headers of an HTTP 200 response for GetRule
+type GetRuleResponse200Headers struct {
+	ETag *string
+}
+
+// GetRuleResponseDefaultHeaders the declared response headers of an HTTP default response for GetRule
+type GetRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRuleResponse200Headers the declared response headers of an HTTP 200 response for UpdateRule
+type UpdateRuleResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateRule
+type UpdateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseRuleResponse200Headers the declared response headers of an HTTP 200 response for PauseRule
+type PauseRuleResponse200Headers struct {
+	ETag *string
+}
+
+// PauseRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PauseRule
+type PauseRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PauseRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PauseRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PauseRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeRuleResponse200Headers the declared response headers of an HTTP 200 response for ResumeRule
+type ResumeRuleResponse200Headers struct {
+	ETag *string
+}
+
+// ResumeRuleResponseDefaultHeaders the declared response headers of an HTTP default response for ResumeRule
+type ResumeRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResumeRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResumeRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResumeRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListSavedSearchesResponseDefaultHeaders the declared response headers of an HTTP default response for ListSavedSearches
 type ListSavedSearchesResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -39600,7 +41526,8 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -41405,6 +43332,187 @@ func (c *ClientWithResponses) GetReviewFileWithResponse(ctx context.Context, sec
 		return nil, err
 	}
 	return ParseGetReviewFileResponse(rsp)
+}
+
+// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *ClientWithResponses) ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error) {
+	rsp, err := c.ListRuleDecisions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRuleDecisionsResponse(rsp)
+}
+
+// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *ClientWithResponses) ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error) {
+	rsp, err := c.ResolveRuleDecision(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveRuleDecisionResponse(rsp)
+}
+
+// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *ClientWithResponses) ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error) {
+	rsp, err := c.ListRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRulesResponse(rsp)
+}
+
+// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRuleWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRule(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRuleWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRule(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
+	rsp, err := c.DeleteRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRuleResponse(rsp)
+}
+
+// GetRuleWithResponse Gets a rule.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
+	rsp, err := c.GetRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRuleResponse(rsp)
+}
+
+// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRule(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *ClientWithResponses) PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error) {
+	rsp, err := c.PauseRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseRuleResponse(rsp)
+}
+
+// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *ClientWithResponses) ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error) {
+	rsp, err := c.ResumeRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeRuleResponse(rsp)
 }
 
 // ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
@@ -48776,6 +50884,526 @@ func ParseGetReviewFileResponse(rsp *http.Response) (*GetReviewFileResponse, err
 	switch {
 	case true:
 		var headers GetReviewFileResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRuleDecisionsResponse parses an HTTP response from a ListRuleDecisionsWithResponse call
+func ParseListRuleDecisionsResponse(rsp *http.Response) (*ListRuleDecisionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRuleDecisionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecisionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRuleDecisionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResolveRuleDecisionResponse parses an HTTP response from a ResolveRuleDecisionWithResponse call
+func ParseResolveRuleDecisionResponse(rsp *http.Response) (*ResolveRuleDecisionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveRuleDecisionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecision
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResolveRuleDecisionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRulesResponse parses an HTTP response from a ListRulesWithResponse call
+func ParseListRulesResponse(rsp *http.Response) (*ListRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRulesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateRuleResponse parses an HTTP response from a CreateRuleWithResponse call
+func ParseCreateRuleResponse(rsp *http.Response) (*CreateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Rule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRuleResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreviewRuleResponse parses an HTTP response from a PreviewRuleWithResponse call
+func ParsePreviewRuleResponse(rsp *http.Response) (*PreviewRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RulePreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PreviewRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRuleResponse parses an HTTP response from a DeleteRuleWithResponse call
+func ParseDeleteRuleResponse(rsp *http.Response) (*DeleteRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRuleResponse parses an HTTP response from a GetRuleWithResponse call
+func ParseGetRuleResponse(rsp *http.Response) (*GetRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRuleResponse parses an HTTP response from a UpdateRuleWithResponse call
+func ParseUpdateRuleResponse(rsp *http.Response) (*UpdateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePauseRuleResponse parses an HTTP response from a PauseRuleWithResponse call
+func ParsePauseRuleResponse(rsp *http.Response) (*PauseRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PauseRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PauseRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResumeRuleResponse parses an HTTP response from a ResumeRuleWithResponse call
+func ParseResumeRuleResponse(rsp *http.Response) (*ResumeRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResumeRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers ResumeRuleResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -337,6 +337,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{Name: workflows.MeasureAccountWorkflow})
 	registerCrawl(r)
 	registerSearch(r)
+	registerRules(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

@@ -1080,6 +1080,9 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 }
 
 const insertArticleChange = `-- name: InsertArticleChange :exec
+with queued as (
+    insert into rule_articles (article_id) select $1 where $2::change_kind = 'upsert' and exists (select 1 from rules)
+)
 insert into article_changes (article_id, kind, first) values ($1, $2, $3)
 `
 
@@ -1089,6 +1092,7 @@ type InsertArticleChangeParams struct {
 	First     bool
 }
 
+// Queues a change for the search index and, if there are rules, for them.
 func (q *Queries) InsertArticleChange(ctx context.Context, arg InsertArticleChangeParams) error {
 	_, err := q.db.Exec(ctx, insertArticleChange, arg.ArticleID, arg.Kind, arg.First)
 	return err

@@ -66,6 +66,10 @@ select id, version, fetched_at, @changed::text[], title, authors, published_at, 
 from articles where id = @id;
 
 -- name: InsertArticleChange :exec
+-- Queues a change for the search index and, if there are rules, for them.
+with queued as (
+    insert into rule_articles (article_id) select @article_id where @kind::change_kind = 'upsert' and exists (select 1 from rules)
+)
 insert into article_changes (article_id, kind, first) values (@article_id, @kind, @first);
 
 -- name: LeaseArticleChanges :many
