@@ -783,6 +783,51 @@ func (e PageSeriesUnit) Valid() bool {
 	}
 }
 
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostStatus.
 const (
 	PostStatusCanceled     PostStatus = "canceled"
@@ -3077,6 +3122,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -3232,6 +3280,9 @@ type Extraction struct {
 
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
+
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
 
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
@@ -4362,6 +4413,40 @@ type PageUniques struct {
 	Day     int64 `json:"day"`
 	Week    int64 `json:"week"`
 }
+
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
 
 // PathMatches defines model for PathMatches.
 type PathMatches struct {

@@ -1816,6 +1816,15 @@ type PageVersion struct {
 	Header      json.RawMessage
 }
 
+type PagesWithoutArticle struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
 type PostComment struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -2314,6 +2323,7 @@ type SiteMonitor struct {
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
+	NoArticleReasons  []byte
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time
