@@ -68,13 +68,13 @@ func characters(text string, bytes int) int {
 func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 	out := make([]spec.FieldProblem, len(problems))
 	for i, p := range problems {
-		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message, Params: paramsJSON(p.Params)}
+		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message, Params: messageParams(p.Params)}
 	}
 	return out
 }
 
-// paramsJSON returns nil if a message has no values.
-func paramsJSON(params message.Params) *spec.MessageParams {
+// messageParams returns nil if a message has no values.
+func messageParams(params message.Params) *spec.MessageParams {
 	if len(params) == 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func paramsJSON(params message.Params) *spec.MessageParams {
 func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 	out := make([]spec.Warning, len(warnings))
 	for i, w := range warnings {
-		out[i] = spec.Warning{Code: w.Code, Message: w.Message, Params: paramsJSON(w.Params), PostId: w.PostID, OtherTime: w.At}
+		out[i] = spec.Warning{Code: w.Code, Message: w.Message, Params: messageParams(w.Params), PostId: w.PostID, OtherTime: w.At}
 		if w.AccountID != uuid.Nil {
 			out[i].AccountId = &w.AccountID
 		}

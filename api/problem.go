@@ -24,7 +24,7 @@ func writeError(c *gin.Context, status int, e *apperr.Error) {
 	if land(c, status, e.Code, e.Message, e.Fields) {
 		return
 	}
-	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: &e.Message, Params: paramsJSON(e.Params)}
+	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: &e.Message, Params: messageParams(e.Params)}
 	if len(e.Fields) > 0 {
 		list := problemsJSON(e.Fields)
 		p.Errors = &list
