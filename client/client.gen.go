@@ -1292,6 +1292,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1299,6 +1300,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -1811,6 +1814,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -1818,6 +1822,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -8537,8 +8543,9 @@ type ClientInterface interface {
 
 	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -12540,8 +12547,9 @@ func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...
 
 // ImportStatsWithBody Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type.
 //
@@ -25660,8 +25668,9 @@ type ClientWithResponsesInterface interface {
 
 	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -40703,8 +40712,9 @@ func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, 
 
 // ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
