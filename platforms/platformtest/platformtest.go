@@ -157,7 +157,9 @@ func Run(t *testing.T, s Subject) {
 	if !s.Unverifiable {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
-	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
+	if !testing.Short() {
+		t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
+	}
 }
 
 // submission returns a submission with a unique text and key, and an image if
