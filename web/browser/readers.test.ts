@@ -9,7 +9,7 @@ let dashboard: Dashboard
 let site = ''
 
 beforeAll(async () => {
-  await d.prepare()
+  await d.prepare({ DATELINE_SMTP_HOST: '127.0.0.1', DATELINE_SMTP_PORT: '9', DATELINE_SMTP_FROM: 'dateline@news.example' }) // nothing is sent
   await d.start()
   const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo', time_zone: 'UTC' })
   site = made.site.id
@@ -148,7 +148,7 @@ test('goals are declared, reached by a page, and counted', async () => {
   await dashboard.accessible('declaring goals')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })
-  const { site: stored } = await d.send<{ site: { events: unknown; goals: { name: string }[] } }>('GET', `/api/v1/sites/${site}`)
+  const stored = await d.send<{ goals: { name: string }[] }>('GET', `/api/v1/sites/${site}`)
   expect(stored.goals.map((g) => g.name)).toEqual(['Read it'])
   dashboard.fine()
 })
@@ -191,7 +191,6 @@ test('recipients of reports are added and removed', async () => {
   await dashboard.go(`/readers?site=${site}`)
   await page.getByRole('button', { name: 'Emails and alerts' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('This installation cannot send emails').waitFor()
   await dialog.getByLabel('Email address').fill('editor@news.example')
   await dialog.getByRole('button', { name: 'Add' }).click()
   await dialog.locator('[data-recipient="editor@news.example"]').waitFor()

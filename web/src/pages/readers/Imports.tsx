@@ -8,6 +8,7 @@ import { useConfirm } from '../../components/Confirm'
 import { Failed } from '../../components/states'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
+import { formatMetric } from './numbers'
 
 type Source = Schemas['StatsImport']['source']
 
@@ -84,7 +85,7 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
                 <div>
                   <Text fw={600}>{name}</Text>
                   <Text size="sm" c="dimmed">
-                    {t('imports.views', { count: i.views })}
+                    {t('imports.views', { count: i.views, views: formatMetric(i.views, 'count', i18n.language) })}
                   </Text>
                 </div>
                 <ActionIcon
