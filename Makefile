@@ -59,6 +59,17 @@ web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	@cd web && npm run --silent build
 	@touch $@
 
+.PHONY: client
+client: client/typescript/dist/index.js ## build the TypeScript client of the API (needs Node 20.19 or later)
+
+client/typescript/node_modules/.package-lock.json: client/typescript/package-lock.json
+	@cd client/typescript && npm ci --no-progress
+	@touch $@
+
+client/typescript/dist/index.js: client/typescript/node_modules/.package-lock.json client/typescript/src/index.ts client/typescript/tsconfig.json api/openapi.yaml
+	@cd client/typescript && npm run --silent build
+	@touch $@
+
 # Without Node the program is built without the dashboard; its page says how to
 # add it.
 .PHONY: web-if-node
@@ -113,7 +124,7 @@ unit: ## run the tests that need no engine (under a minute when nothing has to b
 check: lint unit ## what to run before every commit: linters and the tests without engines
 
 .PHONY: test-web
-test-web: web build temporald ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
+test-web: web build temporald client ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
 	@cd web && npm run --silent test
 	@cd web && SCREENSHOTS="$(abspath $(SHOTS))" npm run --silent test:browser
 
@@ -257,7 +268,7 @@ release-migrations: ## list the migrations of a release, which may never change 
 
 .PHONY: clean
 clean: ## remove build artifacts
-	rm -rf bin web/dist web/node_modules $(TOOLS)
+	rm -rf bin web/dist web/node_modules client/typescript/dist client/typescript/node_modules $(TOOLS)
 
 .PHONY: help
 help: ## show this list

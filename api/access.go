@@ -87,6 +87,17 @@ func accessTable() map[string]access {
 		"updateSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
 		"deleteSnippet": {least: workspace.Author, scope: workspace.PostsWrite},
 
+		"listRules":           {least: workspace.Viewer, scope: workspace.PostsRead},
+		"getRule":             {least: workspace.Viewer, scope: workspace.PostsRead},
+		"createRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"updateRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"deleteRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"pauseRule":           {least: workspace.Editor, scope: workspace.PostsWrite},
+		"resumeRule":          {least: workspace.Editor, scope: workspace.PostsWrite},
+		"previewRule":         {least: workspace.Editor, scope: workspace.PostsWrite},
+		"listRuleDecisions":   {least: workspace.Viewer, scope: workspace.PostsRead},
+		"resolveRuleDecision": {least: workspace.Editor, scope: workspace.PostsWrite},
+
 		"listLabels":  {least: workspace.Viewer, scope: workspace.PostsRead},
 		"createLabel": {least: workspace.Author, scope: workspace.PostsWrite},
 		"updateLabel": {least: workspace.Editor, scope: workspace.PostsWrite},
@@ -144,6 +155,15 @@ func accessTable() map[string]access {
 		"testWebhook":           {least: workspace.Editor, scope: workspace.WebhooksWrite},
 		"redeliverWebhook":      {least: workspace.Editor, scope: workspace.WebhooksWrite},
 		"redeliverDeadWebhooks": {least: workspace.Editor, scope: workspace.WebhooksWrite},
+
+		// Members manage their own channels.
+		"listNotificationChannels":  {least: workspace.Viewer, scope: workspace.NotificationsRead},
+		"listNotifications":         {least: workspace.Viewer, scope: workspace.NotificationsRead},
+		"createNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"updateNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"deleteNotificationChannel": {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"testNotificationChannel":   {least: workspace.Viewer, scope: workspace.NotificationsWrite},
+		"redeliverNotifications":    {least: workspace.Viewer, scope: workspace.NotificationsWrite},
 
 		// Operations below /v1 are called by readers' browsers, and by servers with a
 		// site's key.

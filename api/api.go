@@ -28,6 +28,7 @@ import (
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
@@ -216,41 +217,47 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
+// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
-	Build      string // version, commit and date of the program
-	Store      Store
-	Scheduler  Scheduler
-	Workflows  Workflows
-	Accounts   Accounts
-	Groups     AccountGroups
-	Labels     Labels
-	Reviews    Reviews
-	Snippets   Snippets
-	LinkCard   LinkCardFetcher
-	Media      *media.Service
-	Exports    *archive.Archives
-	People     *workspace.Service
-	Login      *login.Service
-	Events     Live
-	Webhooks   Webhooks
-	Links      *shortlink.Service
-	Redirect   *shortlink.Redirector
-	ViewsStore ViewsStore
-	Views      *Views               // nil: counting is disabled
-	Crawl      *seeds.Service       // nil: the crawler is disabled
-	Archives   *warc.Exporter       // of crawled pages; set together with Crawl
-	Articles   *pipeline.Service    // likewise
-	Search     *savedsearch.Service // likewise
-	PublicURL  string               // base URL of feeds and review links
-	Checks     map[string]Check
-	System     System       // state of the installation
-	Clock      Clock        // nil: not checked
-	Meter      Meter        // nil: no metrics
-	Page       http.Handler // serves /, /app and /assets to browsers
-	Dashboard  bool         // Page contains the dashboard
-	Log        *slog.Logger
+	Build     string // version, commit and date of the program
+	Store     Store
+	Scheduler Scheduler
+	Workflows Workflows
+	Accounts  Accounts
+	Groups    AccountGroups
+	Labels    Labels
+	Reviews   Reviews
+	Snippets  Snippets
+	LinkCard  LinkCardFetcher
+	Media     *media.Service
+	Exports   *archive.Archives
+	People    *workspace.Service
+	Login     *login.Service
+	Events    Live
+	Webhooks  Webhooks
+	Links     *shortlink.Service
+	// Notifications of members, and the pages behind their links.
+	Notifications     Notifications
+	NotificationStore NotificationStore
+	NotificationLinks notification.Links
+	CanSendEmail      bool // an SMTP server is configured
+	Redirect          *shortlink.Redirector
+	ViewsStore        ViewsStore
+	Views             *Views               // nil: counting is disabled
+	Crawl             *seeds.Service       // nil: the crawler is disabled
+	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
+	Articles          *pipeline.Service    // likewise
+	Search            *savedsearch.Service // likewise
+	Rules             Rules                // likewise
+	PublicURL         string               // base URL of feeds and review links
+	Checks            map[string]Check
+	System            System       // state of the installation
+	Clock             Clock        // nil: not checked
+	Meter             Meter        // nil: no metrics
+	Page              http.Handler // serves /, /app and /assets to browsers
+	Dashboard         bool         // Page contains the dashboard
+	Log               *slog.Logger
 
 	MaxBodyBytes int64
 	Limits       Limits
@@ -293,6 +300,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	}
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
+	s.notificationRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

@@ -27,8 +27,8 @@ func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
 		role   spec.Role
 		scopes string
 	}{
-		"viewer":         {s.Member(workspace.Viewer), "viewer", "accounts:read articles:read crawl:read media:read posts:read tokens:read tokens:write views:read workspace:read"},
-		"author":         {s.Member(workspace.Author), "author", "accounts:read articles:read articles:write crawl:read media:read media:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
+		"viewer":         {s.Member(workspace.Viewer), "viewer", "accounts:read articles:read crawl:read media:read notifications:read notifications:write posts:read tokens:read tokens:write views:read workspace:read"},
+		"author":         {s.Member(workspace.Author), "author", "accounts:read articles:read articles:write crawl:read media:read media:write notifications:read notifications:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
 		"limited editor": {s.TokenOf(editor, workspace.PostsRead, workspace.AuditRead, workspace.MembersWrite), "editor", "audit:read posts:read"},
 	} {
 		var me spec.Me

@@ -54,6 +54,15 @@ func reachable() map[string]reach {
 	}
 
 	// Shared by many operations.
+	onRule := func(withBody bool) func(*things) request {
+		return func(x *things) request {
+			r := request{args: []any{x.rule()}}
+			if withBody {
+				r.body = x.newRule()
+			}
+			return r
+		}
+	}
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -66,6 +75,10 @@ func reachable() map[string]reach {
 	}
 	onWebhook := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
+	}
+	settings := object{"kind": "ntfy", "name": "Phone", "url": "https://ntfy.example/desk", "types": []string{"post.failed"}, "time_zone": "UTC"}
+	onChannel := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.channel()}, body: body} }
 	}
 	onSite := func(query string, body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
@@ -295,6 +308,17 @@ func reachable() map[string]reach {
 			return request{args: []any{secret, file}}
 		}),
 
+		"listRules":           viewers(workspace.PostsRead, none),
+		"getRule":             viewers(workspace.PostsRead, onRule(false)),
+		"createRule":          editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"previewRule":         editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"updateRule":          editors(workspace.PostsWrite, onRule(true)),
+		"pauseRule":           editors(workspace.PostsWrite, onRule(false)),
+		"resumeRule":          editors(workspace.PostsWrite, onRule(false)),
+		"deleteRule":          editors(workspace.PostsWrite, onRule(false)),
+		"listRuleDecisions":   viewers(workspace.PostsRead, func(*things) request { return request{query: "outcome=created"} }),
+		"resolveRuleDecision": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.decision()}} }),
+
 		"listSnippets": viewers(workspace.PostsRead, none),
 		"createSnippet": authors(workspace.PostsWrite, func(*things) request {
 			return request{body: object{"name": "Greeting " + uuid.NewString(), "text": "Good morning."}}
@@ -384,6 +408,14 @@ func reachable() map[string]reach {
 			endpoint := x.webhook()
 			return request{args: []any{endpoint, x.delivery(endpoint)}}
 		}),
+
+		"listNotificationChannels":  viewers(workspace.NotificationsRead, none),
+		"listNotifications":         viewers(workspace.NotificationsRead, onChannel(nil)),
+		"createNotificationChannel": viewers(workspace.NotificationsWrite, func(x *things) request { x.noChannels(); return request{body: settings} }),
+		"updateNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(settings)),
+		"deleteNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(nil)),
+		"testNotificationChannel":   viewers(workspace.NotificationsWrite, onChannel(nil)),
+		"redeliverNotifications":    viewers(workspace.NotificationsWrite, onChannel(nil)),
 
 		"followLink":  everybody(onLink),
 		"listLinks":   viewers(workspace.PostsRead, none),

@@ -23,6 +23,7 @@ import (
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
+	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/label"
@@ -254,6 +255,25 @@ func (x *things) webhook() uuid.UUID {
 		x.s.Must(err)
 		return e
 	}).ID
+}
+
+// noChannels deletes the notification channels: their number per member is limited.
+func (x *things) noChannels() { x.s.Exec("delete from notification_channels") }
+
+// channel returns a notification channel of the caller, or of another member if the
+// caller is in another workspace.
+func (x *things) channel() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		of := x.caller
+		if of.WorkspaceID != x.s.Workspace.ID {
+			of = x.s.Owner
+		}
+		x.noChannels()
+		url := "https://ntfy.example/desk"
+		c, err := notifications(x.s.Newsroom).Create(x.s.t.Context(), of, notification.Draft{Kind: notification.Ntfy, Name: "Phone", URL: &url, Types: []string{"post.failed"}, Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
+		x.s.Must(err)
+		return c.ID
+	})
 }
 
 func (x *things) link() string {

@@ -155,6 +155,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Views:    &api.Views{SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store), Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store), UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Notifications: notifications(n), NotificationStore: n.Store, NotificationLinks: notificationLinks(n), CanSendEmail: true,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
@@ -175,6 +176,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
+	s.Rules = rules(n)
 	s.PublicURL = "https://dateline.example"
 	for _, f := range change {
 		f(s)

@@ -648,6 +648,123 @@ func (e NetworkWays) Valid() bool {
 	}
 }
 
+// Defines values for NotificationChannelDisabledReason.
+const (
+	NotificationChannelDisabledReasonFailing      NotificationChannelDisabledReason = "failing"
+	NotificationChannelDisabledReasonGone         NotificationChannelDisabledReason = "gone"
+	NotificationChannelDisabledReasonOwner        NotificationChannelDisabledReason = "owner"
+	NotificationChannelDisabledReasonUnsubscribed NotificationChannelDisabledReason = "unsubscribed"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelDisabledReason enum.
+func (e NotificationChannelDisabledReason) Valid() bool {
+	switch e {
+	case NotificationChannelDisabledReasonFailing:
+		return true
+	case NotificationChannelDisabledReasonGone:
+		return true
+	case NotificationChannelDisabledReasonOwner:
+		return true
+	case NotificationChannelDisabledReasonUnsubscribed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelStatus.
+const (
+	NotificationChannelStatusDisabled NotificationChannelStatus = "disabled"
+	NotificationChannelStatusEnabled  NotificationChannelStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelStatus enum.
+func (e NotificationChannelStatus) Valid() bool {
+	switch e {
+	case NotificationChannelStatusDisabled:
+		return true
+	case NotificationChannelStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelKind.
+const (
+	NotificationChannelKindDiscord  NotificationChannelKind = "discord"
+	NotificationChannelKindEmail    NotificationChannelKind = "email"
+	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
+	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindSlack    NotificationChannelKind = "slack"
+	NotificationChannelKindTeams    NotificationChannelKind = "teams"
+	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
+	NotificationChannelKindWebhook  NotificationChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelKind enum.
+func (e NotificationChannelKind) Valid() bool {
+	switch e {
+	case NotificationChannelKindDiscord:
+		return true
+	case NotificationChannelKindEmail:
+		return true
+	case NotificationChannelKindMatrix:
+		return true
+	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindSlack:
+		return true
+	case NotificationChannelKindTeams:
+		return true
+	case NotificationChannelKindTelegram:
+		return true
+	case NotificationChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationDigest.
+const (
+	NotificationDigestDaily  NotificationDigest = "daily"
+	NotificationDigestHourly NotificationDigest = "hourly"
+	NotificationDigestNone   NotificationDigest = "none"
+)
+
+// Valid indicates whether the value is a known member of the NotificationDigest enum.
+func (e NotificationDigest) Valid() bool {
+	switch e {
+	case NotificationDigestDaily:
+		return true
+	case NotificationDigestHourly:
+		return true
+	case NotificationDigestNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationLanguage.
+const (
+	NotificationLanguageEn NotificationLanguage = "en"
+	NotificationLanguageVi NotificationLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the NotificationLanguage enum.
+func (e NotificationLanguage) Valid() bool {
+	switch e {
+	case NotificationLanguageEn:
+		return true
+	case NotificationLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesUnit.
 const (
 	PageSeriesUnitDay  PageSeriesUnit = "day"
@@ -660,6 +777,51 @@ func (e PageSeriesUnit) Valid() bool {
 	case PageSeriesUnitDay:
 		return true
 	case PageSeriesUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -957,30 +1119,236 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for RulePauseReason.
+const (
+	RulePauseReasonFailures           RulePauseReason = "failures"
+	RulePauseReasonMember             RulePauseReason = "member"
+	RulePauseReasonSavedSearchDeleted RulePauseReason = "saved_search_deleted"
+	RulePauseReasonTooManyArticles    RulePauseReason = "too_many_articles"
+)
+
+// Valid indicates whether the value is a known member of the RulePauseReason enum.
+func (e RulePauseReason) Valid() bool {
+	switch e {
+	case RulePauseReasonFailures:
+		return true
+	case RulePauseReasonMember:
+		return true
+	case RulePauseReasonSavedSearchDeleted:
+		return true
+	case RulePauseReasonTooManyArticles:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleStatus.
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the RuleStatus enum.
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive:
+		return true
+	case RuleStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionAttention.
+const (
+	CorrectedEdited    RuleDecisionAttention = "corrected_edited"
+	CorrectedPublished RuleDecisionAttention = "corrected_published"
+	WithdrawnPending   RuleDecisionAttention = "withdrawn_pending"
+	WithdrawnPublished RuleDecisionAttention = "withdrawn_published"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionAttention enum.
+func (e RuleDecisionAttention) Valid() bool {
+	switch e {
+	case CorrectedEdited:
+		return true
+	case CorrectedPublished:
+		return true
+	case WithdrawnPending:
+		return true
+	case WithdrawnPublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionImage.
+const (
+	RuleDefinitionImageArticle RuleDefinitionImage = "article"
+	RuleDefinitionImageNone    RuleDefinitionImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionImage enum.
+func (e RuleDefinitionImage) Valid() bool {
+	switch e {
+	case RuleDefinitionImageArticle:
+		return true
+	case RuleDefinitionImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionMode.
+const (
+	RuleDefinitionModeApproval  RuleDefinitionMode = "approval"
+	RuleDefinitionModeAutomatic RuleDefinitionMode = "automatic"
+	RuleDefinitionModeDraft     RuleDefinitionMode = "draft"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionMode enum.
+func (e RuleDefinitionMode) Valid() bool {
+	switch e {
+	case RuleDefinitionModeApproval:
+		return true
+	case RuleDefinitionModeAutomatic:
+		return true
+	case RuleDefinitionModeDraft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleOutcome.
+const (
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the RuleOutcome enum.
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeCreated:
+		return true
+	case RuleOutcomeFailed:
+		return true
+	case RuleOutcomeReserved:
+		return true
+	case RuleOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleReason.
+const (
+	RuleReasonDailyCap        RuleReason = "daily_cap"
+	RuleReasonDuplicateStory  RuleReason = "duplicate_story"
+	RuleReasonHourlyCap       RuleReason = "hourly_cap"
+	RuleReasonInvalidPost     RuleReason = "invalid_post"
+	RuleReasonLanguage        RuleReason = "language"
+	RuleReasonMatched         RuleReason = "matched"
+	RuleReasonNoAccounts      RuleReason = "no_accounts"
+	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRulePaused      RuleReason = "rule_paused"
+	RuleReasonTooManyArticles RuleReason = "too_many_articles"
+	RuleReasonTooOld          RuleReason = "too_old"
+	RuleReasonTooShort        RuleReason = "too_short"
+	RuleReasonWithdrawn       RuleReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the RuleReason enum.
+func (e RuleReason) Valid() bool {
+	switch e {
+	case RuleReasonDailyCap:
+		return true
+	case RuleReasonDuplicateStory:
+		return true
+	case RuleReasonHourlyCap:
+		return true
+	case RuleReasonInvalidPost:
+		return true
+	case RuleReasonLanguage:
+		return true
+	case RuleReasonMatched:
+		return true
+	case RuleReasonNoAccounts:
+		return true
+	case RuleReasonNoDate:
+		return true
+	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRulePaused:
+		return true
+	case RuleReasonTooManyArticles:
+		return true
+	case RuleReasonTooOld:
+		return true
+	case RuleReasonTooShort:
+		return true
+	case RuleReasonWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTimingWhen.
+const (
+	RuleTimingDelay    RuleTimingWhen = "delay"
+	RuleTimingNextFree RuleTimingWhen = "next_free"
+	RuleTimingNow      RuleTimingWhen = "now"
+)
+
+// Valid indicates whether the value is a known member of the RuleTimingWhen enum.
+func (e RuleTimingWhen) Valid() bool {
+	switch e {
+	case RuleTimingDelay:
+		return true
+	case RuleTimingNextFree:
+		return true
+	case RuleTimingNow:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
-	AccountsRead   Scope = "accounts:read"
-	AccountsWrite  Scope = "accounts:write"
-	ArticlesRead   Scope = "articles:read"
-	ArticlesWrite  Scope = "articles:write"
-	Asterisk       Scope = "*"
-	AuditRead      Scope = "audit:read"
-	CrawlRead      Scope = "crawl:read"
-	CrawlWrite     Scope = "crawl:write"
-	MediaRead      Scope = "media:read"
-	MediaWrite     Scope = "media:write"
-	MembersRead    Scope = "members:read"
-	MembersWrite   Scope = "members:write"
-	PostsRead      Scope = "posts:read"
-	PostsWrite     Scope = "posts:write"
-	TokensRead     Scope = "tokens:read"
-	TokensWrite    Scope = "tokens:write"
-	ViewsRead      Scope = "views:read"
-	ViewsWrite     Scope = "views:write"
-	WebhooksRead   Scope = "webhooks:read"
-	WebhooksWrite  Scope = "webhooks:write"
-	WorkspaceRead  Scope = "workspace:read"
-	WorkspaceWrite Scope = "workspace:write"
+	AccountsRead       Scope = "accounts:read"
+	AccountsWrite      Scope = "accounts:write"
+	ArticlesRead       Scope = "articles:read"
+	ArticlesWrite      Scope = "articles:write"
+	Asterisk           Scope = "*"
+	AuditRead          Scope = "audit:read"
+	CrawlRead          Scope = "crawl:read"
+	CrawlWrite         Scope = "crawl:write"
+	MediaRead          Scope = "media:read"
+	MediaWrite         Scope = "media:write"
+	MembersRead        Scope = "members:read"
+	MembersWrite       Scope = "members:write"
+	NotificationsRead  Scope = "notifications:read"
+	NotificationsWrite Scope = "notifications:write"
+	PostsRead          Scope = "posts:read"
+	PostsWrite         Scope = "posts:write"
+	TokensRead         Scope = "tokens:read"
+	TokensWrite        Scope = "tokens:write"
+	ViewsRead          Scope = "views:read"
+	ViewsWrite         Scope = "views:write"
+	WebhooksRead       Scope = "webhooks:read"
+	WebhooksWrite      Scope = "webhooks:write"
+	WorkspaceRead      Scope = "workspace:read"
+	WorkspaceWrite     Scope = "workspace:write"
 )
 
 // Valid indicates whether the value is a known member of the Scope enum.
@@ -1009,6 +1377,10 @@ func (e Scope) Valid() bool {
 	case MembersRead:
 		return true
 	case MembersWrite:
+		return true
+	case NotificationsRead:
+		return true
+	case NotificationsWrite:
 		return true
 	case PostsRead:
 		return true
@@ -1559,6 +1931,8 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	SystemRecovered           WebhookType = "system.recovered"
+	SystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1593,6 +1967,10 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case SystemRecovered:
+		return true
+	case SystemTrouble:
 		return true
 	default:
 		return false
@@ -2338,7 +2716,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (ID of the user), token, account, webhook, site, post or session.
+	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -2738,6 +3116,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -2893,6 +3274,9 @@ type Extraction struct {
 
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
+
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
 
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
@@ -3590,6 +3974,12 @@ type NewPost struct {
 	When *When `json:"when,omitempty"`
 }
 
+// NewRule defines model for NewRule.
+type NewRule struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
+}
+
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
 	Alert     *bool       `json:"alert,omitempty"`
@@ -3741,6 +4131,114 @@ type NextSlot struct {
 	TimeZone     string             `json:"time_zone"`
 }
 
+// Notification defines model for Notification.
+type Notification struct {
+	Attempts      int                `json:"attempts"`
+	CreatedAt     time.Time          `json:"created_at"`
+	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
+	Id            openapi_types.UUID `json:"id"`
+	LastError     *string            `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// Status `dead`: all attempts failed, or the endpoint is disabled.
+	Status DeliveryStatus `json:"status"`
+	Title  string         `json:"title"`
+}
+
+// NotificationChannel defines model for NotificationChannel.
+type NotificationChannel struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Dead Notifications that were not delivered.
+	Dead int64 `json:"dead"`
+
+	// Destination The part of the destination that is not secret, such as its host.
+	Destination string `json:"destination"`
+
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest NotificationDigest `json:"digest"`
+
+	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
+	DisabledReason *NotificationChannelDisabledReason `json:"disabled_reason,omitempty"`
+
+	// FailingSince Time of the first failure since the last success.
+	FailingSince *time.Time              `json:"failing_since,omitempty"`
+	Id           openapi_types.UUID      `json:"id"`
+	Kind         NotificationChannelKind `json:"kind"`
+	Language     NotificationLanguage    `json:"language"`
+
+	// LastError Why the newest notification was not delivered.
+	LastError *string `json:"last_error,omitempty"`
+
+	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
+	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
+	Name         string                    `json:"name"`
+	OwnPostsOnly bool                      `json:"own_posts_only"`
+	QuietFrom    *string                   `json:"quiet_from,omitempty"`
+	QuietTo      *string                   `json:"quiet_to,omitempty"`
+	Status       NotificationChannelStatus `json:"status"`
+	TimeZone     string                    `json:"time_zone"`
+	Types        []WebhookType             `json:"types"`
+	UpdatedAt    time.Time                 `json:"updated_at"`
+}
+
+// NotificationChannelDisabledReason gone: the destination does not exist any more; failing: no success for five days.
+type NotificationChannelDisabledReason string
+
+// NotificationChannelStatus defines model for NotificationChannel.Status.
+type NotificationChannelStatus string
+
+// NotificationChannelKind defines model for NotificationChannelKind.
+type NotificationChannelKind string
+
+// NotificationChannelList defines model for NotificationChannelList.
+type NotificationChannelList struct {
+	// CanSendEmail Whether the operator has configured an SMTP server.
+	CanSendEmail bool                  `json:"can_send_email"`
+	Channels     []NotificationChannel `json:"channels"`
+}
+
+// NotificationChannelSettings defines model for NotificationChannelSettings.
+type NotificationChannelSettings struct {
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest *NotificationDigest `json:"digest,omitempty"`
+
+	// Enabled Default: true.
+	Enabled  *bool                   `json:"enabled,omitempty"`
+	Kind     NotificationChannelKind `json:"kind"`
+	Language *NotificationLanguage   `json:"language,omitempty"`
+	Name     string                  `json:"name"`
+
+	// OwnPostsOnly Of events of posts, only those of your own posts.
+	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
+	QuietFrom *string `json:"quiet_from,omitempty"`
+	QuietTo   *string `json:"quiet_to,omitempty"`
+	Recipient *string `json:"recipient,omitempty"`
+
+	// TimeZone IANA time zone of the quiet hours and digests.
+	TimeZone string  `json:"time_zone"`
+	Token    *string `json:"token,omitempty"`
+
+	// Types `system.*` is sent to editors and owners only.
+	Types []WebhookType `json:"types"`
+
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
+	Url *string `json:"url,omitempty"`
+}
+
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+type NotificationDigest string
+
+// NotificationLanguage defines model for NotificationLanguage.
+type NotificationLanguage string
+
+// NotificationList defines model for NotificationList.
+type NotificationList struct {
+	Notifications []Notification `json:"notifications"`
+}
+
 // Occurrence defines model for Occurrence.
 type Occurrence struct {
 	// Occurrence Its time on the wall clock of the series.
@@ -3867,6 +4365,40 @@ type PageUniques struct {
 	Day     int64 `json:"day"`
 	Week    int64 `json:"week"`
 }
+
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
 
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
@@ -4458,6 +4990,234 @@ type ReviewLinkState string
 
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
+
+// Rule defines model for Rule.
+type Rule struct {
+	// AttentionCount Decisions whose post needs attention.
+	AttentionCount int                `json:"attention_count"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Definition     RuleDefinition     `json:"definition"`
+	Id             openapi_types.UUID `json:"id"`
+	LastDecisionAt *time.Time         `json:"last_decision_at,omitempty"`
+	Name           string             `json:"name"`
+
+	// PauseError The last failure.
+	PauseError *string `json:"pause_error,omitempty"`
+
+	// PauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+	// `failures`: five posts in a row could not be created.
+	PauseReason      *RulePauseReason `json:"pause_reason,omitempty"`
+	PausedAt         *time.Time       `json:"paused_at,omitempty"`
+	PostsLast24Hours int              `json:"posts_last_24_hours"`
+	Status           RuleStatus       `json:"status"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// RulePauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+// `failures`: five posts in a row could not be created.
+type RulePauseReason string
+
+// RuleStatus defines model for Rule.Status.
+type RuleStatus string
+
+// RuleConditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+type RuleConditions struct {
+	// Languages ISO 639-1 codes.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
+	MaxAgeHours int  `json:"max_age_hours"`
+	MinWords    *int `json:"min_words,omitempty"`
+}
+
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Attention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+	// (`corrected_edited`) or after it was published, or it was withdrawn.
+	Attention *RuleDecisionAttention `json:"attention,omitempty"`
+	DecidedAt time.Time              `json:"decided_at"`
+	Id        openapi_types.UUID     `json:"id"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome `json:"outcome"`
+
+	// Params Values that explain the reason, such as `limit` and `words`.
+	Params map[string]interface{} `json:"params"`
+	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
+	Reason RuleReason             `json:"reason"`
+	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Title Of the article when it was decided.
+	Title string `json:"title"`
+	Url   string `json:"url"`
+}
+
+// RuleDecisionAttention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+// (`corrected_edited`) or after it was published, or it was withdrawn.
+type RuleDecisionAttention string
+
+// RuleDecisionList defines model for RuleDecisionList.
+type RuleDecisionList struct {
+	Decisions  []RuleDecision      `json:"decisions"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// RuleDefinition defines model for RuleDefinition.
+type RuleDefinition struct {
+	AccountIds *[]openapi_types.UUID `json:"account_ids,omitempty"`
+
+	// Conditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+	Conditions RuleConditions `json:"conditions"`
+
+	// GroupId An account group in the place of accounts.
+	GroupId *openapi_types.UUID `json:"group_id,omitempty"`
+
+	// Hashtags Hashtags by section or tag of the article, separated by spaces.
+	Hashtags *map[string]string `json:"hashtags,omitempty"`
+
+	// Image `article`: the article's image, if it can be fetched.
+	Image RuleDefinitionImage `json:"image"`
+
+	// MaxPerDay Posts in 24 hours.
+	MaxPerDay int `json:"max_per_day"`
+
+	// MaxPerHour Posts in 60 minutes. Further articles are skipped.
+	MaxPerHour int `json:"max_per_hour"`
+
+	// Mode Whether a post is a draft, pending approval, or scheduled.
+	Mode RuleDefinitionMode `json:"mode"`
+
+	// Templates Texts by network; `default` is for networks without their own. They may contain `{title}`, `{lead}`, `{author}`,
+	// `{section}`, `{url}` and `{hashtags}`. A text that is too long for a network loses words at the end of the
+	// lead, then hashtags, then words at the end of the title.
+	Templates map[string]string `json:"templates"`
+	Timing    RuleTiming        `json:"timing"`
+
+	// TrackLinks Replaces the address by a short link whose clicks are counted.
+	TrackLinks bool `json:"track_links"`
+
+	// Trigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+	Trigger RuleTrigger `json:"trigger"`
+
+	// Utm Campaign parameters that are added to the address of the article.
+	Utm *RuleUTM `json:"utm,omitempty"`
+}
+
+// RuleDefinitionImage `article`: the article's image, if it can be fetched.
+type RuleDefinitionImage string
+
+// RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
+type RuleDefinitionMode string
+
+// RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
+type RuleHours struct {
+	From     string `json:"from"`
+	TimeZone string `json:"time_zone"`
+
+	// To Exclusive; `24:00` is the end of the day.
+	To string `json:"to"`
+
+	// Weekdays 1 is Monday, 7 Sunday; empty: every day.
+	Weekdays *[]int `json:"weekdays,omitempty"`
+}
+
+// RuleList defines model for RuleList.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleOutcome `reserved`: its post is being created.
+type RuleOutcome string
+
+// RulePreview defines model for RulePreview.
+type RulePreview struct {
+	// Articles Articles of the workspace in this time.
+	Articles int `json:"articles"`
+
+	// Counts Articles by reason; `matched` counts posts.
+	Counts map[string]int `json:"counts"`
+
+	// Decisions The newest 200 decisions about selected articles.
+	Decisions []RulePreviewDecision `json:"decisions"`
+	From      time.Time             `json:"from"`
+
+	// Partial There were more articles than a preview evaluates.
+	Partial bool      `json:"partial"`
+	To      time.Time `json:"to"`
+}
+
+// RulePreviewDecision defines model for RulePreviewDecision.
+type RulePreviewDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	DecidedAt time.Time          `json:"decided_at"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome            `json:"outcome"`
+	Params  map[string]interface{} `json:"params"`
+
+	// PublishAt Absent: a slot of a queue, or a draft without a time.
+	PublishAt *time.Time `json:"publish_at,omitempty"`
+	Reason    RuleReason `json:"reason"`
+
+	// Texts Of the post; none if it is skipped.
+	Texts []RuleText `json:"texts"`
+	Title string     `json:"title"`
+	Url   string     `json:"url"`
+}
+
+// RuleReason defines model for RuleReason.
+type RuleReason string
+
+// RuleText defines model for RuleText.
+type RuleText struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Characters As the network counts.
+	Characters    int    `json:"characters"`
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	Network       string `json:"network"`
+	Text          string `json:"text"`
+}
+
+// RuleTiming defines model for RuleTiming.
+type RuleTiming struct {
+	// DelayMinutes Of `delay`.
+	DelayMinutes *int `json:"delay_minutes,omitempty"`
+
+	// Hours Hours at which posts are published. A post that is due outside of them is published when they begin.
+	Hours *RuleHours `json:"hours,omitempty"`
+
+	// When `next_free` is the next free slot of the group's queue.
+	When RuleTimingWhen `json:"when"`
+}
+
+// RuleTimingWhen `next_free` is the next free slot of the group's queue.
+type RuleTimingWhen string
+
+// RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+type RuleTrigger struct {
+	Authors *[]string `json:"authors,omitempty"`
+	Domains *[]string `json:"domains,omitempty"`
+
+	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
+	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
+	Sections      *[]string           `json:"sections,omitempty"`
+	Tags          *[]string           `json:"tags,omitempty"`
+}
+
+// RuleUTM Campaign parameters that are added to the address of the article.
+type RuleUTM struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+
+	// Source Empty: the name of the network.
+	Source *string `json:"source,omitempty"`
+}
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
@@ -5672,6 +6432,9 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
+		Alert *string `json:"alert,omitempty"`
+
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
 
@@ -5854,6 +6617,9 @@ type AccountID = openapi_types.UUID
 // ArticleID defines model for ArticleID.
 type ArticleID = openapi_types.UUID
 
+// ChannelID defines model for ChannelID.
+type ChannelID = openapi_types.UUID
+
 // CountedSite defines model for CountedSite.
 type CountedSite = openapi_types.UUID
 
@@ -5934,6 +6700,9 @@ type Created = Post
 
 // MediaCreated defines model for MediaCreated.
 type MediaCreated = Media
+
+// OneRule defines model for OneRule.
+type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
@@ -6364,6 +7133,32 @@ type DecideReviewFormdataBody struct {
 
 // DecideReviewFormdataBodyDecision defines parameters for DecideReview.
 type DecideReviewFormdataBodyDecision string
+
+// ListRuleDecisionsParams defines parameters for ListRuleDecisions.
+type ListRuleDecisionsParams struct {
+	RuleId  *openapi_types.UUID `form:"rule_id,omitempty" json:"rule_id,omitempty"`
+	Outcome *RuleOutcome        `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// NeedsAttention Only decisions whose post needs attention.
+	NeedsAttention *bool `form:"needs_attention,omitempty" json:"needs_attention,omitempty"`
+	Limit          *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -6850,6 +7645,12 @@ type InviteMemberJSONRequestBody = Invitation
 // UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
 type UpdateMemberJSONRequestBody = MemberUpdate
 
+// CreateNotificationChannelJSONRequestBody defines body for CreateNotificationChannel for application/json ContentType.
+type CreateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
+// UpdateNotificationChannelJSONRequestBody defines body for UpdateNotificationChannel for application/json ContentType.
+type UpdateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
 // ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
@@ -6888,6 +7689,15 @@ type ConfirmTargetJSONRequestBody = Confirmation
 
 // DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
+
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = NewRule
+
+// PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
+type PreviewRuleJSONRequestBody = NewRule
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = NewRule
 
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
@@ -7280,12 +8090,14 @@ type ClientInterface interface {
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -7541,7 +8353,8 @@ type ClientInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 	WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7821,6 +8634,89 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 	ListNetworks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	//
+	// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+	ListNotificationChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateNotificationChannelWithBody Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateNotificationChannel Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannel(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	//
+	// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+	DeleteNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithBody(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannel(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	//
+	// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+	ListNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CompleteConnection The OAuth callback of networks.
 	//
@@ -8153,6 +9049,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRules Lists the rules of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRule Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRule Gets a rule.
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	//
@@ -9614,12 +10599,14 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 // `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 // `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 // `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -10195,7 +11182,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
 func (c *Client) WorkspaceEvents(ctx context.Context, params *WorkspaceEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10836,6 +11824,179 @@ func (c *Client) UpdateMember(ctx context.Context, id openapi_types.UUID, body U
 // Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 func (c *Client) ListNetworks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListNetworksRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNotificationChannels Lists your notification channels in this workspace.
+//
+// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNotificationChannelsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateNotificationChannelWithBody Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNotificationChannelRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateNotificationChannel Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *Client) CreateNotificationChannel(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNotificationChannelRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteNotificationChannel Deletes a channel with its notifications.
+//
+// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteNotificationChannelRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotificationChannelWithBody Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationChannelRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotificationChannel Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *Client) UpdateNotificationChannel(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationChannelRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNotifications Lists the last 50 notifications of a channel, newest first.
+//
+// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+func (c *Client) ListNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNotificationsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedeliverNotifications Sends all dead notifications of a channel again.
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedeliverNotificationsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestNotificationChannelRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -11608,6 +12769,225 @@ func (c *Client) DecideReviewWithFormdataBody(ctx context.Context, secret Review
 // Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 func (c *Client) GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReviewFileRequest(c.Server, secret, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRuleDecisions Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *Client) ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRuleDecisionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveRuleDecision Records that the post of a decision needs no more attention.
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *Client) ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveRuleDecisionRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRules Lists the rules of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *Client) ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRule Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRule Deletes a rule and its decisions. Its posts stay.
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRule Gets a rule.
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *Client) PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeRule Resumes a rule for the articles that are stored from now on.
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *Client) ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeRuleRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -17399,6 +18779,256 @@ func NewListNetworksRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListNotificationChannelsRequest constructs an http.Request for the ListNotificationChannels method
+func NewListNotificationChannelsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateNotificationChannelRequest calls the generic CreateNotificationChannel builder with application/json body
+func NewCreateNotificationChannelRequest(server string, body CreateNotificationChannelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateNotificationChannelRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateNotificationChannelRequestWithBody constructs an http.Request for the CreateNotificationChannel method, with any body, and a specified content type
+func NewCreateNotificationChannelRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteNotificationChannelRequest constructs an http.Request for the DeleteNotificationChannel method
+func NewDeleteNotificationChannelRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateNotificationChannelRequest calls the generic UpdateNotificationChannel builder with application/json body
+func NewUpdateNotificationChannelRequest(server string, id ChannelID, body UpdateNotificationChannelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateNotificationChannelRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateNotificationChannelRequestWithBody constructs an http.Request for the UpdateNotificationChannel method, with any body, and a specified content type
+func NewUpdateNotificationChannelRequestWithBody(server string, id ChannelID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListNotificationsRequest constructs an http.Request for the ListNotifications method
+func NewListNotificationsRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/notifications", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRedeliverNotificationsRequest constructs an http.Request for the RedeliverNotifications method
+func NewRedeliverNotificationsRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/redeliver-dead", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestNotificationChannelRequest constructs an http.Request for the TestNotificationChannel method
+func NewTestNotificationChannelRequest(server string, id ChannelID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notification-channels/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCompleteConnectionRequest constructs an http.Request for the CompleteConnection method
 func NewCompleteConnectionRequest(server string, params *CompleteConnectionParams) (*http.Request, error) {
 	var err error
@@ -19114,6 +20744,462 @@ func NewGetReviewFileRequest(server string, secret ReviewSecret, id LabelID) (*h
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRuleDecisionsRequest constructs an http.Request for the ListRuleDecisions method
+func NewListRuleDecisionsRequest(server string, params *ListRuleDecisionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.RuleId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rule_id", *params.RuleId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NeedsAttention != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "needs_attention", *params.NeedsAttention, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResolveRuleDecisionRequest constructs an http.Request for the ResolveRuleDecision method
+func NewResolveRuleDecisionRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRulesRequest constructs an http.Request for the ListRules method
+func NewListRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRuleRequest calls the generic CreateRule builder with application/json body
+func NewCreateRuleRequest(server string, params *CreateRuleParams, body CreateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRuleRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRuleRequestWithBody constructs an http.Request for the CreateRule method, with any body, and a specified content type
+func NewCreateRuleRequestWithBody(server string, params *CreateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPreviewRuleRequest calls the generic PreviewRule builder with application/json body
+func NewPreviewRuleRequest(server string, body PreviewRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewRuleRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPreviewRuleRequestWithBody constructs an http.Request for the PreviewRule method, with any body, and a specified content type
+func NewPreviewRuleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/preview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
+func NewDeleteRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRuleRequest constructs an http.Request for the GetRule method
+func NewGetRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRuleRequest calls the generic UpdateRule builder with application/json body
+func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRuleRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateRuleRequestWithBody constructs an http.Request for the UpdateRule method, with any body, and a specified content type
+func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPauseRuleRequest constructs an http.Request for the PauseRule method
+func NewPauseRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeRuleRequest constructs an http.Request for the ResumeRule method
+func NewResumeRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -24237,12 +26323,14 @@ type ClientWithResponsesInterface interface {
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -24534,7 +26622,8 @@ type ClientWithResponsesInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24854,6 +26943,99 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/networks (the `ListNetworks` operationId).
 	ListNetworksWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworksResponse, error)
+
+	// ListNotificationChannelsWithResponse Lists your notification channels in this workspace.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+	ListNotificationChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNotificationChannelsResponse, error)
+
+	// CreateNotificationChannelWithBodyWithResponse Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error)
+
+	// CreateNotificationChannelWithResponse Creates a notification channel.
+	//
+	// You get each event of the chosen types once, unless a service fails after it has accepted
+	// a message. Events that wait are sent in one message. Attempts are repeated like those of
+	// webhooks. The URL, token and recipient are stored encrypted and never returned.
+	//
+	// | kind | needs |
+	// |---|---|
+	// | `email` | `recipient`: an address |
+	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+	// | `telegram` | `token` of a bot, `recipient`: the chat |
+	// | `ntfy` | `url` of a topic, optionally `token` |
+	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+	CreateNotificationChannelWithResponse(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error)
+
+	// DeleteNotificationChannelWithResponse Deletes a channel with its notifications.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+	DeleteNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*DeleteNotificationChannelResponse, error)
+
+	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithBodyWithResponse(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error)
+
+	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
+	//
+	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+	UpdateNotificationChannelWithResponse(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error)
+
+	// ListNotificationsWithResponse Lists the last 50 notifications of a channel, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+	ListNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error)
+
+	// RedeliverNotificationsWithResponse Sends all dead notifications of a channel again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
+
+	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+	TestNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*TestNotificationChannelResponse, error)
 
 	// CompleteConnectionWithResponse The OAuth callback of networks.
 	//
@@ -25222,6 +27404,109 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFileWithResponse(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*GetReviewFileResponse, error)
+
+	// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error)
+
+	// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error)
+
+	// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error)
+
+	// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
+
+	// GetRuleWithResponse Gets a rule.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
+
+	// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error)
+
+	// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error)
 
 	// ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
 	//
@@ -30595,6 +32880,381 @@ func (r ListNetworksResponse) ContentType() string {
 	return ""
 }
 
+// ListNotificationChannelsResponseDefaultHeaders the declared response headers of an HTTP default response for ListNotificationChannels
+type ListNotificationChannelsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListNotificationChannelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationChannelList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListNotificationChannelsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNotificationChannelsResponse) GetJSON200() *NotificationChannelList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNotificationChannelsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNotificationChannelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNotificationChannelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNotificationChannelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNotificationChannelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for CreateNotificationChannel
+type CreateNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *NotificationChannel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateNotificationChannelResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateNotificationChannelResponse) GetJSON201() *NotificationChannel {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteNotificationChannel
+type DeleteNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteNotificationChannelResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateNotificationChannel
+type UpdateNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationChannel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateNotificationChannelResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateNotificationChannelResponse) GetJSON200() *NotificationChannel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListNotificationsResponseDefaultHeaders the declared response headers of an HTTP default response for ListNotifications
+type ListNotificationsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NotificationList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListNotificationsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNotificationsResponse) GetJSON200() *NotificationList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNotificationsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RedeliverNotificationsResponseDefaultHeaders the declared response headers of an HTTP default response for RedeliverNotifications
+type RedeliverNotificationsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type RedeliverNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		Redelivered int64 `json:"redelivered"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RedeliverNotificationsResponseDefaultHeaders
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RedeliverNotificationsResponse) GetJSON202() *struct {
+	Redelivered int64 `json:"redelivered"`
+} {
+	return r.JSON202
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RedeliverNotificationsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RedeliverNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RedeliverNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RedeliverNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RedeliverNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// TestNotificationChannelResponseDefaultHeaders the declared response headers of an HTTP default response for TestNotificationChannel
+type TestNotificationChannelResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type TestNotificationChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *TestNotificationChannelResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestNotificationChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestNotificationChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestNotificationChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestNotificationChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestNotificationChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CompleteConnectionResponse303Headers the declared response headers of an HTTP 303 response for CompleteConnection
 type CompleteConnectionResponse303Headers struct {
 	Location *string
@@ -32364,6 +35024,586 @@ func (r GetReviewFileResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetReviewFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRuleDecisionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListRuleDecisions
+type ListRuleDecisionsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRuleDecisionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecisionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRuleDecisionsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRuleDecisionsResponse) GetJSON200() *RuleDecisionList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRuleDecisionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRuleDecisionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRuleDecisionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRuleDecisionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRuleDecisionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResolveRuleDecisionResponseDefaultHeaders the declared response headers of an HTTP default response for ResolveRuleDecision
+type ResolveRuleDecisionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResolveRuleDecisionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecision
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveRuleDecisionResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveRuleDecisionResponse) GetJSON200() *RuleDecision {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveRuleDecisionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveRuleDecisionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveRuleDecisionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveRuleDecisionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveRuleDecisionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRulesResponseDefaultHeaders the declared response headers of an HTTP default response for ListRules
+type ListRulesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRulesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRulesResponse) GetJSON200() *RuleList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRulesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRuleResponse201Headers the declared response headers of an HTTP 201 response for CreateRule
+type CreateRuleResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for CreateRule
+type CreateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Rule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRuleResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateRuleResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRuleResponse) GetJSON201() *Rule {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PreviewRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PreviewRule
+type PreviewRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PreviewRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RulePreview
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PreviewRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewRuleResponse) GetJSON200() *RulePreview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteRuleResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteRule
+type DeleteRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteRuleResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRuleResponse200Headers the declared response headers of an HTTP 200 response for GetRule
+type GetRuleResponse200Headers struct {
+	ETag *string
+}
+
+// GetRuleResponseDefaultHeaders the declared response headers of an HTTP default response for GetRule
+type GetRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRuleResponse200Headers the declared response headers of an HTTP 200 response for UpdateRule
+type UpdateRuleResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateRule
+type UpdateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseRuleResponse200Headers the declared response headers of an HTTP 200 response for PauseRule
+type PauseRuleResponse200Headers struct {
+	ETag *string
+}
+
+// PauseRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PauseRule
+type PauseRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PauseRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PauseRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PauseRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeRuleResponse200Headers the declared response headers of an HTTP 200 response for ResumeRule
+type ResumeRuleResponse200Headers struct {
+	ETag *string
+}
+
+// ResumeRuleResponseDefaultHeaders the declared response headers of an HTTP default response for ResumeRule
+type ResumeRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResumeRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResumeRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResumeRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeRuleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -38279,12 +41519,14 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
 // `member.removed`, `token.created`, `token.revoked`, `account.connected`,
 // `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `site.created`, `site.changed`, `site.deleted`,
+// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
+// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
 // `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -38768,7 +42010,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`).
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -39309,6 +42552,153 @@ func (c *ClientWithResponses) ListNetworksWithResponse(ctx context.Context, reqE
 		return nil, err
 	}
 	return ParseListNetworksResponse(rsp)
+}
+
+// ListNotificationChannelsWithResponse Lists your notification channels in this workspace.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/notification-channels (the `ListNotificationChannels` operationId).
+func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNotificationChannelsResponse, error) {
+	rsp, err := c.ListNotificationChannels(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNotificationChannelsResponse(rsp)
+}
+
+// CreateNotificationChannelWithBodyWithResponse Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error) {
+	rsp, err := c.CreateNotificationChannelWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNotificationChannelResponse(rsp)
+}
+
+// CreateNotificationChannelWithResponse Creates a notification channel.
+//
+// You get each event of the chosen types once, unless a service fails after it has accepted
+// a message. Events that wait are sent in one message. Attempts are repeated like those of
+// webhooks. The URL, token and recipient are stored encrypted and never returned.
+//
+// | kind | needs |
+// |---|---|
+// | `email` | `recipient`: an address |
+// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
+// | `telegram` | `token` of a bot, `recipient`: the chat |
+// | `ntfy` | `url` of a topic, optionally `token` |
+// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
+// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels (the `CreateNotificationChannel` operationId).
+func (c *ClientWithResponses) CreateNotificationChannelWithResponse(ctx context.Context, body CreateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNotificationChannelResponse, error) {
+	rsp, err := c.CreateNotificationChannel(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNotificationChannelResponse(rsp)
+}
+
+// DeleteNotificationChannelWithResponse Deletes a channel with its notifications.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/notification-channels/{id} (the `DeleteNotificationChannel` operationId).
+func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*DeleteNotificationChannelResponse, error) {
+	rsp, err := c.DeleteNotificationChannel(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteNotificationChannelResponse(rsp)
+}
+
+// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx context.Context, id ChannelID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error) {
+	rsp, err := c.UpdateNotificationChannelWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationChannelResponse(rsp)
+}
+
+// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
+//
+// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/notification-channels/{id} (the `UpdateNotificationChannel` operationId).
+func (c *ClientWithResponses) UpdateNotificationChannelWithResponse(ctx context.Context, id ChannelID, body UpdateNotificationChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationChannelResponse, error) {
+	rsp, err := c.UpdateNotificationChannel(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationChannelResponse(rsp)
+}
+
+// ListNotificationsWithResponse Lists the last 50 notifications of a channel, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/notification-channels/{id}/notifications (the `ListNotifications` operationId).
+func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error) {
+	rsp, err := c.ListNotifications(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNotificationsResponse(rsp)
+}
+
+// RedeliverNotificationsWithResponse Sends all dead notifications of a channel again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/redeliver-dead (the `RedeliverNotifications` operationId).
+func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error) {
+	rsp, err := c.RedeliverNotifications(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRedeliverNotificationsResponse(rsp)
+}
+
+// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
+func (c *ClientWithResponses) TestNotificationChannelWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*TestNotificationChannelResponse, error) {
+	rsp, err := c.TestNotificationChannel(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestNotificationChannelResponse(rsp)
 }
 
 // CompleteConnectionWithResponse The OAuth callback of networks.
@@ -39941,6 +43331,187 @@ func (c *ClientWithResponses) GetReviewFileWithResponse(ctx context.Context, sec
 		return nil, err
 	}
 	return ParseGetReviewFileResponse(rsp)
+}
+
+// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *ClientWithResponses) ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error) {
+	rsp, err := c.ListRuleDecisions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRuleDecisionsResponse(rsp)
+}
+
+// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *ClientWithResponses) ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error) {
+	rsp, err := c.ResolveRuleDecision(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveRuleDecisionResponse(rsp)
+}
+
+// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *ClientWithResponses) ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error) {
+	rsp, err := c.ListRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRulesResponse(rsp)
+}
+
+// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRuleWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRule(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRuleWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRule(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
+	rsp, err := c.DeleteRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRuleResponse(rsp)
+}
+
+// GetRuleWithResponse Gets a rule.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
+	rsp, err := c.GetRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRuleResponse(rsp)
+}
+
+// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRule(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *ClientWithResponses) PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error) {
+	rsp, err := c.PauseRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseRuleResponse(rsp)
+}
+
+// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *ClientWithResponses) ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error) {
+	rsp, err := c.ResumeRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeRuleResponse(rsp)
 }
 
 // ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
@@ -45448,6 +49019,322 @@ func ParseListNetworksResponse(rsp *http.Response) (*ListNetworksResponse, error
 	return response, nil
 }
 
+// ParseListNotificationChannelsResponse parses an HTTP response from a ListNotificationChannelsWithResponse call
+func ParseListNotificationChannelsResponse(rsp *http.Response) (*ListNotificationChannelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationChannelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationChannelList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListNotificationChannelsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateNotificationChannelResponse parses an HTTP response from a CreateNotificationChannelWithResponse call
+func ParseCreateNotificationChannelResponse(rsp *http.Response) (*CreateNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest NotificationChannel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteNotificationChannelResponse parses an HTTP response from a DeleteNotificationChannelWithResponse call
+func ParseDeleteNotificationChannelResponse(rsp *http.Response) (*DeleteNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateNotificationChannelResponse parses an HTTP response from a UpdateNotificationChannelWithResponse call
+func ParseUpdateNotificationChannelResponse(rsp *http.Response) (*UpdateNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationChannel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers UpdateNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNotificationsResponse parses an HTTP response from a ListNotificationsWithResponse call
+func ParseListNotificationsResponse(rsp *http.Response) (*ListNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NotificationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListNotificationsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRedeliverNotificationsResponse parses an HTTP response from a RedeliverNotificationsWithResponse call
+func ParseRedeliverNotificationsResponse(rsp *http.Response) (*RedeliverNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RedeliverNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			Redelivered int64 `json:"redelivered"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RedeliverNotificationsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTestNotificationChannelResponse parses an HTTP response from a TestNotificationChannelWithResponse call
+func ParseTestNotificationChannelResponse(rsp *http.Response) (*TestNotificationChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestNotificationChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers TestNotificationChannelResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseCompleteConnectionResponse parses an HTTP response from a CompleteConnectionWithResponse call
 func ParseCompleteConnectionResponse(rsp *http.Response) (*CompleteConnectionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -46997,6 +50884,526 @@ func ParseGetReviewFileResponse(rsp *http.Response) (*GetReviewFileResponse, err
 	switch {
 	case true:
 		var headers GetReviewFileResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRuleDecisionsResponse parses an HTTP response from a ListRuleDecisionsWithResponse call
+func ParseListRuleDecisionsResponse(rsp *http.Response) (*ListRuleDecisionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRuleDecisionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecisionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRuleDecisionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResolveRuleDecisionResponse parses an HTTP response from a ResolveRuleDecisionWithResponse call
+func ParseResolveRuleDecisionResponse(rsp *http.Response) (*ResolveRuleDecisionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveRuleDecisionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecision
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResolveRuleDecisionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRulesResponse parses an HTTP response from a ListRulesWithResponse call
+func ParseListRulesResponse(rsp *http.Response) (*ListRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRulesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateRuleResponse parses an HTTP response from a CreateRuleWithResponse call
+func ParseCreateRuleResponse(rsp *http.Response) (*CreateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Rule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRuleResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreviewRuleResponse parses an HTTP response from a PreviewRuleWithResponse call
+func ParsePreviewRuleResponse(rsp *http.Response) (*PreviewRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RulePreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PreviewRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRuleResponse parses an HTTP response from a DeleteRuleWithResponse call
+func ParseDeleteRuleResponse(rsp *http.Response) (*DeleteRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRuleResponse parses an HTTP response from a GetRuleWithResponse call
+func ParseGetRuleResponse(rsp *http.Response) (*GetRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRuleResponse parses an HTTP response from a UpdateRuleWithResponse call
+func ParseUpdateRuleResponse(rsp *http.Response) (*UpdateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePauseRuleResponse parses an HTTP response from a PauseRuleWithResponse call
+func ParsePauseRuleResponse(rsp *http.Response) (*PauseRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PauseRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PauseRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResumeRuleResponse parses an HTTP response from a ResumeRuleWithResponse call
+func ParseResumeRuleResponse(rsp *http.Response) (*ResumeRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResumeRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers ResumeRuleResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

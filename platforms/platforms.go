@@ -73,6 +73,13 @@ func (r Registry) FormConnector(name string) (network.FormConnector, bool) {
 	return c, ok
 }
 
+// Measurer returns a network's reading of metrics; false if the network reports none
+// or is unknown.
+func (r Registry) Measurer(name string) (network.Measurer, bool) {
+	m, ok := r.networks[name].(network.Measurer)
+	return m, ok
+}
+
 // Names returns the networks in alphabetical order.
 func (r Registry) Names() []string {
 	names := make([]string, 0, len(r.networks))

@@ -33,10 +33,17 @@ type Activities struct {
 	Reports    *activities.Reports // set together with Views
 	Crawler    *CrawlActivities    // nil: the crawler is switched off
 	Search     *activities.Search  // nil: without articles
+	Rules      *activities.Rules   // set together with Search
+	Measure    *activities.Measure // nil: metrics of posts are not read
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
 type Dispatcher interface {
+	Run(ctx context.Context)
+}
+
+// Watcher notifies members of engines that are down until ctx ends: status.Watcher.
+type Watcher interface {
 	Run(ctx context.Context)
 }
 
@@ -54,6 +61,7 @@ type Store interface {
 // Deps are the worker's dependencies besides its activities.
 type Deps struct {
 	Dispatcher Dispatcher
+	Watcher    Watcher // nil: nobody is notified of engines that are down
 	Store      Store
 	Releaser   Releaser
 	Notices    Notices
@@ -68,6 +76,8 @@ type Worker struct {
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
 	search   worker.Worker // nil: without articles
+	rules    bool          // rules are evaluated
+	measure  worker.Worker // nil: metrics of posts are not read
 	running  *delivery.InFlight
 	deps     Deps
 	registry *registry
@@ -124,19 +134,27 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
 		posts.RegisterActivityWithOptions(a.Reports, activity.RegisterOptions{})
 	}
+	if a.Rules != nil {
+		posts.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{Name: workflows.EvaluateRulesWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.DecideRule, workflow.RegisterOptions{Name: workflows.DecideRuleWorkflow})
+		posts.RegisterActivityWithOptions(a.Rules, activity.RegisterOptions{})
+	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: maxDeliveries,
 		WorkerStopTimeout:                  stopTimeout,
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
 		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
 	}
 	if a.Search != nil {
 		w.search = NewSearch(c, a.Search)
+	}
+	if a.Measure != nil {
+		w.measure = NewMeasure(c, a.Measure)
 	}
 	return w
 }
@@ -173,8 +191,17 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		queues = append(queues, workflows.SearchQueue)
 	}
+	if w.measure != nil {
+		if err := w.measure.Start(); err != nil {
+			return fmt.Errorf("starting the worker of metrics: %w", err)
+		}
+		queues = append(queues, workflows.MeasureQueue)
+	}
 	var aside sync.WaitGroup
 	aside.Go(func() { w.deps.Dispatcher.Run(ctx) })
+	if w.deps.Watcher != nil {
+		aside.Go(func() { w.deps.Watcher.Run(ctx) })
+	}
 	aside.Go(func() { w.running.Follow(ctx, w.deps.Notices.ListenPosts(ctx), w.deps.Store, w.log) })
 	w.log.Info("worker started", "queues", queues)
 	w.ensureAllSchedules(ctx)
@@ -192,7 +219,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {
@@ -217,6 +244,9 @@ func (w *Worker) stop() {
 	}
 	if w.search != nil {
 		all.Go(w.search.Stop)
+	}
+	if w.measure != nil {
+		all.Go(w.measure.Stop)
 	}
 	all.Wait()
 }

@@ -333,8 +333,11 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.MeasurePosts, workflow.RegisterOptions{Name: workflows.MeasurePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{Name: workflows.MeasureAccountWorkflow})
 	registerCrawl(r)
 	registerSearch(r)
+	registerRules(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

@@ -650,6 +650,123 @@ func (e NetworkWays) Valid() bool {
 	}
 }
 
+// Defines values for NotificationChannelDisabledReason.
+const (
+	NotificationChannelDisabledReasonFailing      NotificationChannelDisabledReason = "failing"
+	NotificationChannelDisabledReasonGone         NotificationChannelDisabledReason = "gone"
+	NotificationChannelDisabledReasonOwner        NotificationChannelDisabledReason = "owner"
+	NotificationChannelDisabledReasonUnsubscribed NotificationChannelDisabledReason = "unsubscribed"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelDisabledReason enum.
+func (e NotificationChannelDisabledReason) Valid() bool {
+	switch e {
+	case NotificationChannelDisabledReasonFailing:
+		return true
+	case NotificationChannelDisabledReasonGone:
+		return true
+	case NotificationChannelDisabledReasonOwner:
+		return true
+	case NotificationChannelDisabledReasonUnsubscribed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelStatus.
+const (
+	NotificationChannelStatusDisabled NotificationChannelStatus = "disabled"
+	NotificationChannelStatusEnabled  NotificationChannelStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelStatus enum.
+func (e NotificationChannelStatus) Valid() bool {
+	switch e {
+	case NotificationChannelStatusDisabled:
+		return true
+	case NotificationChannelStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationChannelKind.
+const (
+	NotificationChannelKindDiscord  NotificationChannelKind = "discord"
+	NotificationChannelKindEmail    NotificationChannelKind = "email"
+	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
+	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindSlack    NotificationChannelKind = "slack"
+	NotificationChannelKindTeams    NotificationChannelKind = "teams"
+	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
+	NotificationChannelKindWebhook  NotificationChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the NotificationChannelKind enum.
+func (e NotificationChannelKind) Valid() bool {
+	switch e {
+	case NotificationChannelKindDiscord:
+		return true
+	case NotificationChannelKindEmail:
+		return true
+	case NotificationChannelKindMatrix:
+		return true
+	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindSlack:
+		return true
+	case NotificationChannelKindTeams:
+		return true
+	case NotificationChannelKindTelegram:
+		return true
+	case NotificationChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationDigest.
+const (
+	NotificationDigestDaily  NotificationDigest = "daily"
+	NotificationDigestHourly NotificationDigest = "hourly"
+	NotificationDigestNone   NotificationDigest = "none"
+)
+
+// Valid indicates whether the value is a known member of the NotificationDigest enum.
+func (e NotificationDigest) Valid() bool {
+	switch e {
+	case NotificationDigestDaily:
+		return true
+	case NotificationDigestHourly:
+		return true
+	case NotificationDigestNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationLanguage.
+const (
+	NotificationLanguageEn NotificationLanguage = "en"
+	NotificationLanguageVi NotificationLanguage = "vi"
+)
+
+// Valid indicates whether the value is a known member of the NotificationLanguage enum.
+func (e NotificationLanguage) Valid() bool {
+	switch e {
+	case NotificationLanguageEn:
+		return true
+	case NotificationLanguageVi:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PageSeriesUnit.
 const (
 	PageSeriesUnitDay  PageSeriesUnit = "day"
@@ -662,6 +779,51 @@ func (e PageSeriesUnit) Valid() bool {
 	case PageSeriesUnitDay:
 		return true
 	case PageSeriesUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -959,30 +1121,236 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for RulePauseReason.
+const (
+	RulePauseReasonFailures           RulePauseReason = "failures"
+	RulePauseReasonMember             RulePauseReason = "member"
+	RulePauseReasonSavedSearchDeleted RulePauseReason = "saved_search_deleted"
+	RulePauseReasonTooManyArticles    RulePauseReason = "too_many_articles"
+)
+
+// Valid indicates whether the value is a known member of the RulePauseReason enum.
+func (e RulePauseReason) Valid() bool {
+	switch e {
+	case RulePauseReasonFailures:
+		return true
+	case RulePauseReasonMember:
+		return true
+	case RulePauseReasonSavedSearchDeleted:
+		return true
+	case RulePauseReasonTooManyArticles:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleStatus.
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the RuleStatus enum.
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive:
+		return true
+	case RuleStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionAttention.
+const (
+	CorrectedEdited    RuleDecisionAttention = "corrected_edited"
+	CorrectedPublished RuleDecisionAttention = "corrected_published"
+	WithdrawnPending   RuleDecisionAttention = "withdrawn_pending"
+	WithdrawnPublished RuleDecisionAttention = "withdrawn_published"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionAttention enum.
+func (e RuleDecisionAttention) Valid() bool {
+	switch e {
+	case CorrectedEdited:
+		return true
+	case CorrectedPublished:
+		return true
+	case WithdrawnPending:
+		return true
+	case WithdrawnPublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionImage.
+const (
+	RuleDefinitionImageArticle RuleDefinitionImage = "article"
+	RuleDefinitionImageNone    RuleDefinitionImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionImage enum.
+func (e RuleDefinitionImage) Valid() bool {
+	switch e {
+	case RuleDefinitionImageArticle:
+		return true
+	case RuleDefinitionImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionMode.
+const (
+	RuleDefinitionModeApproval  RuleDefinitionMode = "approval"
+	RuleDefinitionModeAutomatic RuleDefinitionMode = "automatic"
+	RuleDefinitionModeDraft     RuleDefinitionMode = "draft"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionMode enum.
+func (e RuleDefinitionMode) Valid() bool {
+	switch e {
+	case RuleDefinitionModeApproval:
+		return true
+	case RuleDefinitionModeAutomatic:
+		return true
+	case RuleDefinitionModeDraft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleOutcome.
+const (
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the RuleOutcome enum.
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeCreated:
+		return true
+	case RuleOutcomeFailed:
+		return true
+	case RuleOutcomeReserved:
+		return true
+	case RuleOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleReason.
+const (
+	RuleReasonDailyCap        RuleReason = "daily_cap"
+	RuleReasonDuplicateStory  RuleReason = "duplicate_story"
+	RuleReasonHourlyCap       RuleReason = "hourly_cap"
+	RuleReasonInvalidPost     RuleReason = "invalid_post"
+	RuleReasonLanguage        RuleReason = "language"
+	RuleReasonMatched         RuleReason = "matched"
+	RuleReasonNoAccounts      RuleReason = "no_accounts"
+	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRulePaused      RuleReason = "rule_paused"
+	RuleReasonTooManyArticles RuleReason = "too_many_articles"
+	RuleReasonTooOld          RuleReason = "too_old"
+	RuleReasonTooShort        RuleReason = "too_short"
+	RuleReasonWithdrawn       RuleReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the RuleReason enum.
+func (e RuleReason) Valid() bool {
+	switch e {
+	case RuleReasonDailyCap:
+		return true
+	case RuleReasonDuplicateStory:
+		return true
+	case RuleReasonHourlyCap:
+		return true
+	case RuleReasonInvalidPost:
+		return true
+	case RuleReasonLanguage:
+		return true
+	case RuleReasonMatched:
+		return true
+	case RuleReasonNoAccounts:
+		return true
+	case RuleReasonNoDate:
+		return true
+	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRulePaused:
+		return true
+	case RuleReasonTooManyArticles:
+		return true
+	case RuleReasonTooOld:
+		return true
+	case RuleReasonTooShort:
+		return true
+	case RuleReasonWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTimingWhen.
+const (
+	RuleTimingDelay    RuleTimingWhen = "delay"
+	RuleTimingNextFree RuleTimingWhen = "next_free"
+	RuleTimingNow      RuleTimingWhen = "now"
+)
+
+// Valid indicates whether the value is a known member of the RuleTimingWhen enum.
+func (e RuleTimingWhen) Valid() bool {
+	switch e {
+	case RuleTimingDelay:
+		return true
+	case RuleTimingNextFree:
+		return true
+	case RuleTimingNow:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
-	AccountsRead   Scope = "accounts:read"
-	AccountsWrite  Scope = "accounts:write"
-	ArticlesRead   Scope = "articles:read"
-	ArticlesWrite  Scope = "articles:write"
-	Asterisk       Scope = "*"
-	AuditRead      Scope = "audit:read"
-	CrawlRead      Scope = "crawl:read"
-	CrawlWrite     Scope = "crawl:write"
-	MediaRead      Scope = "media:read"
-	MediaWrite     Scope = "media:write"
-	MembersRead    Scope = "members:read"
-	MembersWrite   Scope = "members:write"
-	PostsRead      Scope = "posts:read"
-	PostsWrite     Scope = "posts:write"
-	TokensRead     Scope = "tokens:read"
-	TokensWrite    Scope = "tokens:write"
-	ViewsRead      Scope = "views:read"
-	ViewsWrite     Scope = "views:write"
-	WebhooksRead   Scope = "webhooks:read"
-	WebhooksWrite  Scope = "webhooks:write"
-	WorkspaceRead  Scope = "workspace:read"
-	WorkspaceWrite Scope = "workspace:write"
+	AccountsRead       Scope = "accounts:read"
+	AccountsWrite      Scope = "accounts:write"
+	ArticlesRead       Scope = "articles:read"
+	ArticlesWrite      Scope = "articles:write"
+	Asterisk           Scope = "*"
+	AuditRead          Scope = "audit:read"
+	CrawlRead          Scope = "crawl:read"
+	CrawlWrite         Scope = "crawl:write"
+	MediaRead          Scope = "media:read"
+	MediaWrite         Scope = "media:write"
+	MembersRead        Scope = "members:read"
+	MembersWrite       Scope = "members:write"
+	NotificationsRead  Scope = "notifications:read"
+	NotificationsWrite Scope = "notifications:write"
+	PostsRead          Scope = "posts:read"
+	PostsWrite         Scope = "posts:write"
+	TokensRead         Scope = "tokens:read"
+	TokensWrite        Scope = "tokens:write"
+	ViewsRead          Scope = "views:read"
+	ViewsWrite         Scope = "views:write"
+	WebhooksRead       Scope = "webhooks:read"
+	WebhooksWrite      Scope = "webhooks:write"
+	WorkspaceRead      Scope = "workspace:read"
+	WorkspaceWrite     Scope = "workspace:write"
 )
 
 // Valid indicates whether the value is a known member of the Scope enum.
@@ -1011,6 +1379,10 @@ func (e Scope) Valid() bool {
 	case MembersRead:
 		return true
 	case MembersWrite:
+		return true
+	case NotificationsRead:
+		return true
+	case NotificationsWrite:
 		return true
 	case PostsRead:
 		return true
@@ -1561,6 +1933,8 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	SystemRecovered           WebhookType = "system.recovered"
+	SystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -1595,6 +1969,10 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case SystemRecovered:
+		return true
+	case SystemTrouble:
 		return true
 	default:
 		return false
@@ -2340,7 +2718,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (ID of the user), token, account, webhook, site, post or session.
+	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -2740,6 +3118,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -2895,6 +3276,9 @@ type Extraction struct {
 
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
+
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
 
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
@@ -3592,6 +3976,12 @@ type NewPost struct {
 	When *When `json:"when,omitempty"`
 }
 
+// NewRule defines model for NewRule.
+type NewRule struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
+}
+
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
 	Alert     *bool       `json:"alert,omitempty"`
@@ -3743,6 +4133,114 @@ type NextSlot struct {
 	TimeZone     string             `json:"time_zone"`
 }
 
+// Notification defines model for Notification.
+type Notification struct {
+	Attempts      int                `json:"attempts"`
+	CreatedAt     time.Time          `json:"created_at"`
+	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
+	Id            openapi_types.UUID `json:"id"`
+	LastError     *string            `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// Status `dead`: all attempts failed, or the endpoint is disabled.
+	Status DeliveryStatus `json:"status"`
+	Title  string         `json:"title"`
+}
+
+// NotificationChannel defines model for NotificationChannel.
+type NotificationChannel struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Dead Notifications that were not delivered.
+	Dead int64 `json:"dead"`
+
+	// Destination The part of the destination that is not secret, such as its host.
+	Destination string `json:"destination"`
+
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest NotificationDigest `json:"digest"`
+
+	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
+	DisabledReason *NotificationChannelDisabledReason `json:"disabled_reason,omitempty"`
+
+	// FailingSince Time of the first failure since the last success.
+	FailingSince *time.Time              `json:"failing_since,omitempty"`
+	Id           openapi_types.UUID      `json:"id"`
+	Kind         NotificationChannelKind `json:"kind"`
+	Language     NotificationLanguage    `json:"language"`
+
+	// LastError Why the newest notification was not delivered.
+	LastError *string `json:"last_error,omitempty"`
+
+	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
+	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
+	Name         string                    `json:"name"`
+	OwnPostsOnly bool                      `json:"own_posts_only"`
+	QuietFrom    *string                   `json:"quiet_from,omitempty"`
+	QuietTo      *string                   `json:"quiet_to,omitempty"`
+	Status       NotificationChannelStatus `json:"status"`
+	TimeZone     string                    `json:"time_zone"`
+	Types        []WebhookType             `json:"types"`
+	UpdatedAt    time.Time                 `json:"updated_at"`
+}
+
+// NotificationChannelDisabledReason gone: the destination does not exist any more; failing: no success for five days.
+type NotificationChannelDisabledReason string
+
+// NotificationChannelStatus defines model for NotificationChannel.Status.
+type NotificationChannelStatus string
+
+// NotificationChannelKind defines model for NotificationChannelKind.
+type NotificationChannelKind string
+
+// NotificationChannelList defines model for NotificationChannelList.
+type NotificationChannelList struct {
+	// CanSendEmail Whether the operator has configured an SMTP server.
+	CanSendEmail bool                  `json:"can_send_email"`
+	Channels     []NotificationChannel `json:"channels"`
+}
+
+// NotificationChannelSettings defines model for NotificationChannelSettings.
+type NotificationChannelSettings struct {
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	Digest *NotificationDigest `json:"digest,omitempty"`
+
+	// Enabled Default: true.
+	Enabled  *bool                   `json:"enabled,omitempty"`
+	Kind     NotificationChannelKind `json:"kind"`
+	Language *NotificationLanguage   `json:"language,omitempty"`
+	Name     string                  `json:"name"`
+
+	// OwnPostsOnly Of events of posts, only those of your own posts.
+	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
+	QuietFrom *string `json:"quiet_from,omitempty"`
+	QuietTo   *string `json:"quiet_to,omitempty"`
+	Recipient *string `json:"recipient,omitempty"`
+
+	// TimeZone IANA time zone of the quiet hours and digests.
+	TimeZone string  `json:"time_zone"`
+	Token    *string `json:"token,omitempty"`
+
+	// Types `system.*` is sent to editors and owners only.
+	Types []WebhookType `json:"types"`
+
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
+	Url *string `json:"url,omitempty"`
+}
+
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+type NotificationDigest string
+
+// NotificationLanguage defines model for NotificationLanguage.
+type NotificationLanguage string
+
+// NotificationList defines model for NotificationList.
+type NotificationList struct {
+	Notifications []Notification `json:"notifications"`
+}
+
 // Occurrence defines model for Occurrence.
 type Occurrence struct {
 	// Occurrence Its time on the wall clock of the series.
@@ -3869,6 +4367,40 @@ type PageUniques struct {
 	Day     int64 `json:"day"`
 	Week    int64 `json:"week"`
 }
+
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
 
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
@@ -4460,6 +4992,234 @@ type ReviewLinkState string
 
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
+
+// Rule defines model for Rule.
+type Rule struct {
+	// AttentionCount Decisions whose post needs attention.
+	AttentionCount int                `json:"attention_count"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Definition     RuleDefinition     `json:"definition"`
+	Id             openapi_types.UUID `json:"id"`
+	LastDecisionAt *time.Time         `json:"last_decision_at,omitempty"`
+	Name           string             `json:"name"`
+
+	// PauseError The last failure.
+	PauseError *string `json:"pause_error,omitempty"`
+
+	// PauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+	// `failures`: five posts in a row could not be created.
+	PauseReason      *RulePauseReason `json:"pause_reason,omitempty"`
+	PausedAt         *time.Time       `json:"paused_at,omitempty"`
+	PostsLast24Hours int              `json:"posts_last_24_hours"`
+	Status           RuleStatus       `json:"status"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// RulePauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+// `failures`: five posts in a row could not be created.
+type RulePauseReason string
+
+// RuleStatus defines model for Rule.Status.
+type RuleStatus string
+
+// RuleConditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+type RuleConditions struct {
+	// Languages ISO 639-1 codes.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
+	MaxAgeHours int  `json:"max_age_hours"`
+	MinWords    *int `json:"min_words,omitempty"`
+}
+
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Attention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+	// (`corrected_edited`) or after it was published, or it was withdrawn.
+	Attention *RuleDecisionAttention `json:"attention,omitempty"`
+	DecidedAt time.Time              `json:"decided_at"`
+	Id        openapi_types.UUID     `json:"id"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome `json:"outcome"`
+
+	// Params Values that explain the reason, such as `limit` and `words`.
+	Params map[string]interface{} `json:"params"`
+	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
+	Reason RuleReason             `json:"reason"`
+	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Title Of the article when it was decided.
+	Title string `json:"title"`
+	Url   string `json:"url"`
+}
+
+// RuleDecisionAttention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+// (`corrected_edited`) or after it was published, or it was withdrawn.
+type RuleDecisionAttention string
+
+// RuleDecisionList defines model for RuleDecisionList.
+type RuleDecisionList struct {
+	Decisions  []RuleDecision      `json:"decisions"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// RuleDefinition defines model for RuleDefinition.
+type RuleDefinition struct {
+	AccountIds *[]openapi_types.UUID `json:"account_ids,omitempty"`
+
+	// Conditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+	Conditions RuleConditions `json:"conditions"`
+
+	// GroupId An account group in the place of accounts.
+	GroupId *openapi_types.UUID `json:"group_id,omitempty"`
+
+	// Hashtags Hashtags by section or tag of the article, separated by spaces.
+	Hashtags *map[string]string `json:"hashtags,omitempty"`
+
+	// Image `article`: the article's image, if it can be fetched.
+	Image RuleDefinitionImage `json:"image"`
+
+	// MaxPerDay Posts in 24 hours.
+	MaxPerDay int `json:"max_per_day"`
+
+	// MaxPerHour Posts in 60 minutes. Further articles are skipped.
+	MaxPerHour int `json:"max_per_hour"`
+
+	// Mode Whether a post is a draft, pending approval, or scheduled.
+	Mode RuleDefinitionMode `json:"mode"`
+
+	// Templates Texts by network; `default` is for networks without their own. They may contain `{title}`, `{lead}`, `{author}`,
+	// `{section}`, `{url}` and `{hashtags}`. A text that is too long for a network loses words at the end of the
+	// lead, then hashtags, then words at the end of the title.
+	Templates map[string]string `json:"templates"`
+	Timing    RuleTiming        `json:"timing"`
+
+	// TrackLinks Replaces the address by a short link whose clicks are counted.
+	TrackLinks bool `json:"track_links"`
+
+	// Trigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+	Trigger RuleTrigger `json:"trigger"`
+
+	// Utm Campaign parameters that are added to the address of the article.
+	Utm *RuleUTM `json:"utm,omitempty"`
+}
+
+// RuleDefinitionImage `article`: the article's image, if it can be fetched.
+type RuleDefinitionImage string
+
+// RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
+type RuleDefinitionMode string
+
+// RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
+type RuleHours struct {
+	From     string `json:"from"`
+	TimeZone string `json:"time_zone"`
+
+	// To Exclusive; `24:00` is the end of the day.
+	To string `json:"to"`
+
+	// Weekdays 1 is Monday, 7 Sunday; empty: every day.
+	Weekdays *[]int `json:"weekdays,omitempty"`
+}
+
+// RuleList defines model for RuleList.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleOutcome `reserved`: its post is being created.
+type RuleOutcome string
+
+// RulePreview defines model for RulePreview.
+type RulePreview struct {
+	// Articles Articles of the workspace in this time.
+	Articles int `json:"articles"`
+
+	// Counts Articles by reason; `matched` counts posts.
+	Counts map[string]int `json:"counts"`
+
+	// Decisions The newest 200 decisions about selected articles.
+	Decisions []RulePreviewDecision `json:"decisions"`
+	From      time.Time             `json:"from"`
+
+	// Partial There were more articles than a preview evaluates.
+	Partial bool      `json:"partial"`
+	To      time.Time `json:"to"`
+}
+
+// RulePreviewDecision defines model for RulePreviewDecision.
+type RulePreviewDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	DecidedAt time.Time          `json:"decided_at"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome            `json:"outcome"`
+	Params  map[string]interface{} `json:"params"`
+
+	// PublishAt Absent: a slot of a queue, or a draft without a time.
+	PublishAt *time.Time `json:"publish_at,omitempty"`
+	Reason    RuleReason `json:"reason"`
+
+	// Texts Of the post; none if it is skipped.
+	Texts []RuleText `json:"texts"`
+	Title string     `json:"title"`
+	Url   string     `json:"url"`
+}
+
+// RuleReason defines model for RuleReason.
+type RuleReason string
+
+// RuleText defines model for RuleText.
+type RuleText struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Characters As the network counts.
+	Characters    int    `json:"characters"`
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	Network       string `json:"network"`
+	Text          string `json:"text"`
+}
+
+// RuleTiming defines model for RuleTiming.
+type RuleTiming struct {
+	// DelayMinutes Of `delay`.
+	DelayMinutes *int `json:"delay_minutes,omitempty"`
+
+	// Hours Hours at which posts are published. A post that is due outside of them is published when they begin.
+	Hours *RuleHours `json:"hours,omitempty"`
+
+	// When `next_free` is the next free slot of the group's queue.
+	When RuleTimingWhen `json:"when"`
+}
+
+// RuleTimingWhen `next_free` is the next free slot of the group's queue.
+type RuleTimingWhen string
+
+// RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+type RuleTrigger struct {
+	Authors *[]string `json:"authors,omitempty"`
+	Domains *[]string `json:"domains,omitempty"`
+
+	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
+	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
+	Sections      *[]string           `json:"sections,omitempty"`
+	Tags          *[]string           `json:"tags,omitempty"`
+}
+
+// RuleUTM Campaign parameters that are added to the address of the article.
+type RuleUTM struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+
+	// Source Empty: the name of the network.
+	Source *string `json:"source,omitempty"`
+}
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
@@ -5674,6 +6434,9 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
+		Alert *string `json:"alert,omitempty"`
+
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
 
@@ -5856,6 +6619,9 @@ type AccountID = openapi_types.UUID
 // ArticleID defines model for ArticleID.
 type ArticleID = openapi_types.UUID
 
+// ChannelID defines model for ChannelID.
+type ChannelID = openapi_types.UUID
+
 // CountedSite defines model for CountedSite.
 type CountedSite = openapi_types.UUID
 
@@ -5936,6 +6702,9 @@ type Created = Post
 
 // MediaCreated defines model for MediaCreated.
 type MediaCreated = Media
+
+// OneRule defines model for OneRule.
+type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
@@ -6346,6 +7115,32 @@ type DecideReviewFormdataBody struct {
 
 // DecideReviewFormdataBodyDecision defines parameters for DecideReview.
 type DecideReviewFormdataBodyDecision string
+
+// ListRuleDecisionsParams defines parameters for ListRuleDecisions.
+type ListRuleDecisionsParams struct {
+	RuleId  *openapi_types.UUID `form:"rule_id,omitempty" json:"rule_id,omitempty"`
+	Outcome *RuleOutcome        `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// NeedsAttention Only decisions whose post needs attention.
+	NeedsAttention *bool `form:"needs_attention,omitempty" json:"needs_attention,omitempty"`
+	Limit          *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -6826,6 +7621,12 @@ type InviteMemberJSONRequestBody = Invitation
 // UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
 type UpdateMemberJSONRequestBody = MemberUpdate
 
+// CreateNotificationChannelJSONRequestBody defines body for CreateNotificationChannel for application/json ContentType.
+type CreateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
+// UpdateNotificationChannelJSONRequestBody defines body for UpdateNotificationChannel for application/json ContentType.
+type UpdateNotificationChannelJSONRequestBody = NotificationChannelSettings
+
 // ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
@@ -6864,6 +7665,15 @@ type ConfirmTargetJSONRequestBody = Confirmation
 
 // DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
+
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = NewRule
+
+// PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
+type PreviewRuleJSONRequestBody = NewRule
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = NewRule
 
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
@@ -7167,6 +7977,27 @@ type ServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(c *gin.Context)
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	// (GET /api/v1/notification-channels)
+	ListNotificationChannels(c *gin.Context)
+	// CreateNotificationChannel Creates a notification channel.
+	// (POST /api/v1/notification-channels)
+	CreateNotificationChannel(c *gin.Context)
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	// (DELETE /api/v1/notification-channels/{id})
+	DeleteNotificationChannel(c *gin.Context, id ChannelID)
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	// (PUT /api/v1/notification-channels/{id})
+	UpdateNotificationChannel(c *gin.Context, id ChannelID)
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	// (GET /api/v1/notification-channels/{id}/notifications)
+	ListNotifications(c *gin.Context, id ChannelID)
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	// (POST /api/v1/notification-channels/{id}/redeliver-dead)
+	RedeliverNotifications(c *gin.Context, id ChannelID)
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	// (POST /api/v1/notification-channels/{id}/test)
+	TestNotificationChannel(c *gin.Context, id ChannelID)
 	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(c *gin.Context, params CompleteConnectionParams)
@@ -7260,6 +8091,36 @@ type ServerInterface interface {
 	// GetReviewFile Returns a file of the post that a review link shows.
 	// (GET /api/v1/review/{secret}/files/{id})
 	GetReviewFile(c *gin.Context, secret ReviewSecret, id LabelID)
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	// (GET /api/v1/rule-decisions)
+	ListRuleDecisions(c *gin.Context, params ListRuleDecisionsParams)
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	// (POST /api/v1/rule-decisions/{id}/resolve)
+	ResolveRuleDecision(c *gin.Context, id openapi_types.UUID)
+	// ListRules Lists the rules of the workspace, the oldest first.
+	// (GET /api/v1/rules)
+	ListRules(c *gin.Context)
+	// CreateRule Creates a rule, which creates posts from new articles.
+	// (POST /api/v1/rules)
+	CreateRule(c *gin.Context, params CreateRuleParams)
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	// (POST /api/v1/rules/preview)
+	PreviewRule(c *gin.Context)
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	// (DELETE /api/v1/rules/{id})
+	DeleteRule(c *gin.Context, id openapi_types.UUID)
+	// GetRule Gets a rule.
+	// (GET /api/v1/rules/{id})
+	GetRule(c *gin.Context, id openapi_types.UUID)
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	// (PUT /api/v1/rules/{id})
+	UpdateRule(c *gin.Context, id openapi_types.UUID, params UpdateRuleParams)
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	// (POST /api/v1/rules/{id}/pause)
+	PauseRule(c *gin.Context, id openapi_types.UUID)
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	// (POST /api/v1/rules/{id}/resume)
+	ResumeRule(c *gin.Context, id openapi_types.UUID)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -9810,6 +10671,157 @@ func (siw *ServerInterfaceWrapper) ListNetworks(c *gin.Context) {
 	siw.Handler.ListNetworks(c)
 }
 
+// ListNotificationChannels operation middleware
+func (siw *ServerInterfaceWrapper) ListNotificationChannels(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListNotificationChannels(c)
+}
+
+// CreateNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) CreateNotificationChannel(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateNotificationChannel(c)
+}
+
+// DeleteNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) DeleteNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteNotificationChannel(c, id)
+}
+
+// UpdateNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) UpdateNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateNotificationChannel(c, id)
+}
+
+// ListNotifications operation middleware
+func (siw *ServerInterfaceWrapper) ListNotifications(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListNotifications(c, id)
+}
+
+// RedeliverNotifications operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverNotifications(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverNotifications(c, id)
+}
+
+// TestNotificationChannel operation middleware
+func (siw *ServerInterfaceWrapper) TestNotificationChannel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ChannelID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestNotificationChannel(c, id)
+}
+
 // CompleteConnection operation middleware
 func (siw *ServerInterfaceWrapper) CompleteConnection(c *gin.Context) {
 
@@ -11040,6 +12052,305 @@ func (siw *ServerInterfaceWrapper) GetReviewFile(c *gin.Context) {
 	}
 
 	siw.Handler.GetReviewFile(c, secret, id)
+}
+
+// ListRuleDecisions operation middleware
+func (siw *ServerInterfaceWrapper) ListRuleDecisions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRuleDecisionsParams
+
+	// ------------- Optional query parameter "rule_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rule_id", c.Request.URL.Query(), &params.RuleId, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rule_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", c.Request.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter outcome: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "needs_attention" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "needs_attention", c.Request.URL.Query(), &params.NeedsAttention, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter needs_attention: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRuleDecisions(c, params)
+}
+
+// ResolveRuleDecision operation middleware
+func (siw *ServerInterfaceWrapper) ResolveRuleDecision(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResolveRuleDecision(c, id)
+}
+
+// ListRules operation middleware
+func (siw *ServerInterfaceWrapper) ListRules(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRules(c)
+}
+
+// CreateRule operation middleware
+func (siw *ServerInterfaceWrapper) CreateRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRuleParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateRule(c, params)
+}
+
+// PreviewRule operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRule(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PreviewRule(c)
+}
+
+// DeleteRule operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteRule(c, id)
+}
+
+// GetRule operation middleware
+func (siw *ServerInterfaceWrapper) GetRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetRule(c, id)
+}
+
+// UpdateRule operation middleware
+func (siw *ServerInterfaceWrapper) UpdateRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateRuleParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateRule(c, id, params)
+}
+
+// PauseRule operation middleware
+func (siw *ServerInterfaceWrapper) PauseRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseRule(c, id)
+}
+
+// ResumeRule operation middleware
+func (siw *ServerInterfaceWrapper) ResumeRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeRule(c, id)
 }
 
 // ListSavedSearches operation middleware
@@ -14157,6 +15468,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/snippets", wrapper.CreateSnippet)
 	router.DELETE(options.BaseURL+"/api/v1/snippets/:id", wrapper.DeleteSnippet)
 	router.PATCH(options.BaseURL+"/api/v1/snippets/:id", wrapper.UpdateSnippet)
+	router.GET(options.BaseURL+"/api/v1/rules", wrapper.ListRules)
+	router.POST(options.BaseURL+"/api/v1/rules", wrapper.CreateRule)
+	router.POST(options.BaseURL+"/api/v1/rules/preview", wrapper.PreviewRule)
+	router.DELETE(options.BaseURL+"/api/v1/rules/:id", wrapper.DeleteRule)
+	router.GET(options.BaseURL+"/api/v1/rules/:id", wrapper.GetRule)
+	router.PUT(options.BaseURL+"/api/v1/rules/:id", wrapper.UpdateRule)
+	router.POST(options.BaseURL+"/api/v1/rules/:id/pause", wrapper.PauseRule)
+	router.POST(options.BaseURL+"/api/v1/rules/:id/resume", wrapper.ResumeRule)
+	router.GET(options.BaseURL+"/api/v1/rule-decisions", wrapper.ListRuleDecisions)
+	router.POST(options.BaseURL+"/api/v1/rule-decisions/:id/resolve", wrapper.ResolveRuleDecision)
 	router.GET(options.BaseURL+"/api/v1/labels", wrapper.ListLabels)
 	router.POST(options.BaseURL+"/api/v1/labels", wrapper.CreateLabel)
 	router.DELETE(options.BaseURL+"/api/v1/labels/:id", wrapper.DeleteLabel)
@@ -14205,6 +15526,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/webhooks/:id/deliveries", wrapper.ListWebhookDeliveries)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/redeliver-dead", wrapper.RedeliverDeadWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/deliveries/:delivery/redeliver", wrapper.RedeliverWebhook)
+	router.GET(options.BaseURL+"/api/v1/notification-channels", wrapper.ListNotificationChannels)
+	router.POST(options.BaseURL+"/api/v1/notification-channels", wrapper.CreateNotificationChannel)
+	router.DELETE(options.BaseURL+"/api/v1/notification-channels/:id", wrapper.DeleteNotificationChannel)
+	router.PUT(options.BaseURL+"/api/v1/notification-channels/:id", wrapper.UpdateNotificationChannel)
+	router.POST(options.BaseURL+"/api/v1/notification-channels/:id/test", wrapper.TestNotificationChannel)
+	router.GET(options.BaseURL+"/api/v1/notification-channels/:id/notifications", wrapper.ListNotifications)
+	router.POST(options.BaseURL+"/api/v1/notification-channels/:id/redeliver-dead", wrapper.RedeliverNotifications)
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.UpdateWorkspace)
@@ -14326,6 +15654,15 @@ type MediaCreatedJSONResponse struct {
 	Body Media
 
 	Headers MediaCreatedResponseHeaders
+}
+
+type OneRuleResponseHeaders struct {
+	ETag *string
+}
+type OneRuleJSONResponse struct {
+	Body Rule
+
+	Headers OneRuleResponseHeaders
 }
 
 type OneSeriesResponseHeaders struct {
@@ -17817,6 +19154,297 @@ func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListN
 	return err
 }
 
+type ListNotificationChannelsRequestObject struct {
+}
+
+type ListNotificationChannelsResponseObject interface {
+	VisitListNotificationChannelsResponse(w http.ResponseWriter) error
+}
+
+type ListNotificationChannels200JSONResponse NotificationChannelList
+
+func (response ListNotificationChannels200JSONResponse) VisitListNotificationChannelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationChannelsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListNotificationChannelsdefaultApplicationProblemPlusJSONResponse) VisitListNotificationChannelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateNotificationChannelRequestObject struct {
+	Body *CreateNotificationChannelJSONRequestBody
+}
+
+type CreateNotificationChannelResponseObject interface {
+	VisitCreateNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type CreateNotificationChannel201JSONResponse NotificationChannel
+
+func (response CreateNotificationChannel201JSONResponse) VisitCreateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitCreateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteNotificationChannelRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type DeleteNotificationChannelResponseObject interface {
+	VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type DeleteNotificationChannel204Response struct {
+}
+
+func (response DeleteNotificationChannel204Response) VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitDeleteNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateNotificationChannelRequestObject struct {
+	Id   ChannelID `json:"id"`
+	Body *UpdateNotificationChannelJSONRequestBody
+}
+
+type UpdateNotificationChannelResponseObject interface {
+	VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type UpdateNotificationChannel200JSONResponse NotificationChannel
+
+func (response UpdateNotificationChannel200JSONResponse) VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitUpdateNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationsRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type ListNotificationsResponseObject interface {
+	VisitListNotificationsResponse(w http.ResponseWriter) error
+}
+
+type ListNotifications200JSONResponse NotificationList
+
+func (response ListNotifications200JSONResponse) VisitListNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNotificationsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListNotificationsdefaultApplicationProblemPlusJSONResponse) VisitListNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverNotificationsRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type RedeliverNotificationsResponseObject interface {
+	VisitRedeliverNotificationsResponse(w http.ResponseWriter) error
+}
+
+type RedeliverNotifications202JSONResponse struct {
+	Redelivered int64 `json:"redelivered"`
+}
+
+func (response RedeliverNotifications202JSONResponse) VisitRedeliverNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverNotificationsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RedeliverNotificationsdefaultApplicationProblemPlusJSONResponse) VisitRedeliverNotificationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestNotificationChannelRequestObject struct {
+	Id ChannelID `json:"id"`
+}
+
+type TestNotificationChannelResponseObject interface {
+	VisitTestNotificationChannelResponse(w http.ResponseWriter) error
+}
+
+type TestNotificationChannel202Response struct {
+}
+
+func (response TestNotificationChannel202Response) VisitTestNotificationChannelResponse(w http.ResponseWriter) error {
+	w.WriteHeader(202)
+	return nil
+}
+
+type TestNotificationChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response TestNotificationChanneldefaultApplicationProblemPlusJSONResponse) VisitTestNotificationChannelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CompleteConnectionRequestObject struct {
 	Params CompleteConnectionParams
 }
@@ -19370,6 +20998,462 @@ type GetReviewFiledefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetReviewFiledefaultApplicationProblemPlusJSONResponse) VisitGetReviewFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRuleDecisionsRequestObject struct {
+	Params ListRuleDecisionsParams
+}
+
+type ListRuleDecisionsResponseObject interface {
+	VisitListRuleDecisionsResponse(w http.ResponseWriter) error
+}
+
+type ListRuleDecisions200JSONResponse RuleDecisionList
+
+func (response ListRuleDecisions200JSONResponse) VisitListRuleDecisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRuleDecisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRuleDecisionsdefaultApplicationProblemPlusJSONResponse) VisitListRuleDecisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveRuleDecisionRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type ResolveRuleDecisionResponseObject interface {
+	VisitResolveRuleDecisionResponse(w http.ResponseWriter) error
+}
+
+type ResolveRuleDecision200JSONResponse RuleDecision
+
+func (response ResolveRuleDecision200JSONResponse) VisitResolveRuleDecisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveRuleDecisiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveRuleDecisiondefaultApplicationProblemPlusJSONResponse) VisitResolveRuleDecisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRulesRequestObject struct {
+}
+
+type ListRulesResponseObject interface {
+	VisitListRulesResponse(w http.ResponseWriter) error
+}
+
+type ListRules200JSONResponse RuleList
+
+func (response ListRules200JSONResponse) VisitListRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRulesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRulesdefaultApplicationProblemPlusJSONResponse) VisitListRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRuleRequestObject struct {
+	Params CreateRuleParams
+	Body   *CreateRuleJSONRequestBody
+}
+
+type CreateRuleResponseObject interface {
+	VisitCreateRuleResponse(w http.ResponseWriter) error
+}
+
+type CreateRule201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateRule201JSONResponse struct {
+	Body    Rule
+	Headers CreateRule201ResponseHeaders
+}
+
+func (response CreateRule201JSONResponse) VisitCreateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateRuledefaultApplicationProblemPlusJSONResponse) VisitCreateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewRuleRequestObject struct {
+	Body *PreviewRuleJSONRequestBody
+}
+
+type PreviewRuleResponseObject interface {
+	VisitPreviewRuleResponse(w http.ResponseWriter) error
+}
+
+type PreviewRule200JSONResponse RulePreview
+
+func (response PreviewRule200JSONResponse) VisitPreviewRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PreviewRuledefaultApplicationProblemPlusJSONResponse) VisitPreviewRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteRuleResponseObject interface {
+	VisitDeleteRuleResponse(w http.ResponseWriter) error
+}
+
+type DeleteRule204Response struct {
+}
+
+func (response DeleteRule204Response) VisitDeleteRuleResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteRuledefaultApplicationProblemPlusJSONResponse) VisitDeleteRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetRuleResponseObject interface {
+	VisitGetRuleResponse(w http.ResponseWriter) error
+}
+
+type GetRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response GetRule200JSONResponse) VisitGetRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetRuledefaultApplicationProblemPlusJSONResponse) VisitGetRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRuleRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params UpdateRuleParams
+	Body   *UpdateRuleJSONRequestBody
+}
+
+type UpdateRuleResponseObject interface {
+	VisitUpdateRuleResponse(w http.ResponseWriter) error
+}
+
+type UpdateRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response UpdateRule200JSONResponse) VisitUpdateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateRuledefaultApplicationProblemPlusJSONResponse) VisitUpdateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type PauseRuleResponseObject interface {
+	VisitPauseRuleResponse(w http.ResponseWriter) error
+}
+
+type PauseRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response PauseRule200JSONResponse) VisitPauseRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PauseRuledefaultApplicationProblemPlusJSONResponse) VisitPauseRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type ResumeRuleResponseObject interface {
+	VisitResumeRuleResponse(w http.ResponseWriter) error
+}
+
+type ResumeRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response ResumeRule200JSONResponse) VisitResumeRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResumeRuledefaultApplicationProblemPlusJSONResponse) VisitResumeRuleResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -23960,6 +26044,27 @@ type StrictServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
+	// ListNotificationChannels Lists your notification channels in this workspace.
+	// (GET /api/v1/notification-channels)
+	ListNotificationChannels(ctx context.Context, request ListNotificationChannelsRequestObject) (ListNotificationChannelsResponseObject, error)
+	// CreateNotificationChannel Creates a notification channel.
+	// (POST /api/v1/notification-channels)
+	CreateNotificationChannel(ctx context.Context, request CreateNotificationChannelRequestObject) (CreateNotificationChannelResponseObject, error)
+	// DeleteNotificationChannel Deletes a channel with its notifications.
+	// (DELETE /api/v1/notification-channels/{id})
+	DeleteNotificationChannel(ctx context.Context, request DeleteNotificationChannelRequestObject) (DeleteNotificationChannelResponseObject, error)
+	// UpdateNotificationChannel Replaces the settings of a channel.
+	// (PUT /api/v1/notification-channels/{id})
+	UpdateNotificationChannel(ctx context.Context, request UpdateNotificationChannelRequestObject) (UpdateNotificationChannelResponseObject, error)
+	// ListNotifications Lists the last 50 notifications of a channel, newest first.
+	// (GET /api/v1/notification-channels/{id}/notifications)
+	ListNotifications(ctx context.Context, request ListNotificationsRequestObject) (ListNotificationsResponseObject, error)
+	// RedeliverNotifications Sends all dead notifications of a channel again.
+	// (POST /api/v1/notification-channels/{id}/redeliver-dead)
+	RedeliverNotifications(ctx context.Context, request RedeliverNotificationsRequestObject) (RedeliverNotificationsResponseObject, error)
+	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	// (POST /api/v1/notification-channels/{id}/test)
+	TestNotificationChannel(ctx context.Context, request TestNotificationChannelRequestObject) (TestNotificationChannelResponseObject, error)
 	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(ctx context.Context, request CompleteConnectionRequestObject) (CompleteConnectionResponseObject, error)
@@ -24053,6 +26158,36 @@ type StrictServerInterface interface {
 	// GetReviewFile Returns a file of the post that a review link shows.
 	// (GET /api/v1/review/{secret}/files/{id})
 	GetReviewFile(ctx context.Context, request GetReviewFileRequestObject) (GetReviewFileResponseObject, error)
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	// (GET /api/v1/rule-decisions)
+	ListRuleDecisions(ctx context.Context, request ListRuleDecisionsRequestObject) (ListRuleDecisionsResponseObject, error)
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	// (POST /api/v1/rule-decisions/{id}/resolve)
+	ResolveRuleDecision(ctx context.Context, request ResolveRuleDecisionRequestObject) (ResolveRuleDecisionResponseObject, error)
+	// ListRules Lists the rules of the workspace, the oldest first.
+	// (GET /api/v1/rules)
+	ListRules(ctx context.Context, request ListRulesRequestObject) (ListRulesResponseObject, error)
+	// CreateRule Creates a rule, which creates posts from new articles.
+	// (POST /api/v1/rules)
+	CreateRule(ctx context.Context, request CreateRuleRequestObject) (CreateRuleResponseObject, error)
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	// (POST /api/v1/rules/preview)
+	PreviewRule(ctx context.Context, request PreviewRuleRequestObject) (PreviewRuleResponseObject, error)
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	// (DELETE /api/v1/rules/{id})
+	DeleteRule(ctx context.Context, request DeleteRuleRequestObject) (DeleteRuleResponseObject, error)
+	// GetRule Gets a rule.
+	// (GET /api/v1/rules/{id})
+	GetRule(ctx context.Context, request GetRuleRequestObject) (GetRuleResponseObject, error)
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	// (PUT /api/v1/rules/{id})
+	UpdateRule(ctx context.Context, request UpdateRuleRequestObject) (UpdateRuleResponseObject, error)
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	// (POST /api/v1/rules/{id}/pause)
+	PauseRule(ctx context.Context, request PauseRuleRequestObject) (PauseRuleResponseObject, error)
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	// (POST /api/v1/rules/{id}/resume)
+	ResumeRule(ctx context.Context, request ResumeRuleRequestObject) (ResumeRuleResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -26787,6 +28922,220 @@ func (sh *strictHandler) ListNetworks(ctx *gin.Context) {
 	}
 }
 
+// ListNotificationChannels operation middleware
+func (sh *strictHandler) ListNotificationChannels(ctx *gin.Context) {
+	var request ListNotificationChannelsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNotificationChannels(ctx, request.(ListNotificationChannelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNotificationChannels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListNotificationChannelsResponseObject); ok {
+		if err := validResponse.VisitListNotificationChannelsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateNotificationChannel operation middleware
+func (sh *strictHandler) CreateNotificationChannel(ctx *gin.Context) {
+	var request CreateNotificationChannelRequestObject
+
+	var body CreateNotificationChannelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateNotificationChannel(ctx, request.(CreateNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitCreateNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteNotificationChannel operation middleware
+func (sh *strictHandler) DeleteNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request DeleteNotificationChannelRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteNotificationChannel(ctx, request.(DeleteNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitDeleteNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateNotificationChannel operation middleware
+func (sh *strictHandler) UpdateNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request UpdateNotificationChannelRequestObject
+
+	request.Id = id
+
+	var body UpdateNotificationChannelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateNotificationChannel(ctx, request.(UpdateNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitUpdateNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListNotifications operation middleware
+func (sh *strictHandler) ListNotifications(ctx *gin.Context, id ChannelID) {
+	var request ListNotificationsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNotifications(ctx, request.(ListNotificationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNotifications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListNotificationsResponseObject); ok {
+		if err := validResponse.VisitListNotificationsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverNotifications operation middleware
+func (sh *strictHandler) RedeliverNotifications(ctx *gin.Context, id ChannelID) {
+	var request RedeliverNotificationsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverNotifications(ctx, request.(RedeliverNotificationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverNotifications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverNotificationsResponseObject); ok {
+		if err := validResponse.VisitRedeliverNotificationsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestNotificationChannel operation middleware
+func (sh *strictHandler) TestNotificationChannel(ctx *gin.Context, id ChannelID) {
+	var request TestNotificationChannelRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestNotificationChannel(ctx, request.(TestNotificationChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestNotificationChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestNotificationChannelResponseObject); ok {
+		if err := validResponse.VisitTestNotificationChannelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CompleteConnection operation middleware
 func (sh *strictHandler) CompleteConnection(ctx *gin.Context, params CompleteConnectionParams) {
 	var request CompleteConnectionRequestObject
@@ -27822,6 +30171,317 @@ func (sh *strictHandler) GetReviewFile(ctx *gin.Context, secret ReviewSecret, id
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetReviewFileResponseObject); ok {
 		if err := validResponse.VisitGetReviewFileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRuleDecisions operation middleware
+func (sh *strictHandler) ListRuleDecisions(ctx *gin.Context, params ListRuleDecisionsParams) {
+	var request ListRuleDecisionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRuleDecisions(ctx, request.(ListRuleDecisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRuleDecisions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRuleDecisionsResponseObject); ok {
+		if err := validResponse.VisitListRuleDecisionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResolveRuleDecision operation middleware
+func (sh *strictHandler) ResolveRuleDecision(ctx *gin.Context, id openapi_types.UUID) {
+	var request ResolveRuleDecisionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveRuleDecision(ctx, request.(ResolveRuleDecisionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveRuleDecision")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResolveRuleDecisionResponseObject); ok {
+		if err := validResponse.VisitResolveRuleDecisionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRules operation middleware
+func (sh *strictHandler) ListRules(ctx *gin.Context) {
+	var request ListRulesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRules(ctx, request.(ListRulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRulesResponseObject); ok {
+		if err := validResponse.VisitListRulesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateRule operation middleware
+func (sh *strictHandler) CreateRule(ctx *gin.Context, params CreateRuleParams) {
+	var request CreateRuleRequestObject
+
+	request.Params = params
+
+	var body CreateRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRule(ctx, request.(CreateRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateRuleResponseObject); ok {
+		if err := validResponse.VisitCreateRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewRule operation middleware
+func (sh *strictHandler) PreviewRule(ctx *gin.Context) {
+	var request PreviewRuleRequestObject
+
+	var body PreviewRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRule(ctx, request.(PreviewRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PreviewRuleResponseObject); ok {
+		if err := validResponse.VisitPreviewRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteRule operation middleware
+func (sh *strictHandler) DeleteRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRule(ctx, request.(DeleteRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteRuleResponseObject); ok {
+		if err := validResponse.VisitDeleteRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetRule operation middleware
+func (sh *strictHandler) GetRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRule(ctx, request.(GetRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetRuleResponseObject); ok {
+		if err := validResponse.VisitGetRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateRule operation middleware
+func (sh *strictHandler) UpdateRule(ctx *gin.Context, id openapi_types.UUID, params UpdateRuleParams) {
+	var request UpdateRuleRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body UpdateRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateRule(ctx, request.(UpdateRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateRuleResponseObject); ok {
+		if err := validResponse.VisitUpdateRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseRule operation middleware
+func (sh *strictHandler) PauseRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request PauseRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseRule(ctx, request.(PauseRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseRuleResponseObject); ok {
+		if err := validResponse.VisitPauseRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeRule operation middleware
+func (sh *strictHandler) ResumeRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request ResumeRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeRule(ctx, request.(ResumeRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeRuleResponseObject); ok {
+		if err := validResponse.VisitResumeRuleResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -27,6 +27,7 @@ import (
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/notify/notification"
 	"dateline/internal/notify/pubsub"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
@@ -65,19 +66,21 @@ type parts struct {
 	scheduler *scheduling.Scheduler
 	clock     *dbclock.Clock
 	webhooks  *webhook.Service
-	sealer    *secret.Sealer
-	hooks     *http.Client // for webhooks, with its own connections
-	web       *http.Client // for media URLs, with its own connections
-	media     *media.Service
-	limits    *ratelimit.Limiter
-	login     *login.Service
-	counter   *counter.Counter // nil, like batcher, if view counting is off
-	batcher   *counter.Batcher
-	running   *delivery.InFlight
-	archives  *archive.Archives
-	audience  *audience   // nil if view counting is off
-	crawl     *crawlParts // nil if the crawler is off
-	search    *searching  // nil if the crawler is off
+
+	notifications *notification.Service
+	sealer        *secret.Sealer
+	hooks         *http.Client // for webhooks, with its own connections
+	web           *http.Client // for media URLs, with its own connections
+	media         *media.Service
+	limits        *ratelimit.Limiter
+	login         *login.Service
+	counter       *counter.Counter // nil, like batcher, if view counting is off
+	batcher       *counter.Batcher
+	running       *delivery.InFlight
+	archives      *archive.Archives
+	audience      *audience   // nil if view counting is off
+	crawl         *crawlParts // nil if the crawler is off
+	search        *searching  // nil if the crawler is off
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // origin of direct uploads
@@ -209,6 +212,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		p.closers.push("view counting", p.audience.close)
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
+	p.notifications = &notification.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), CanSendEmail: cfg.SMTPHost != ""}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
 		return nil, err
 	}
@@ -255,6 +259,7 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
 	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: &linkcard.Fetcher{Web: p.web}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), CanSendEmail: p.cfg.SMTPHost != "",
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -264,7 +269,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
-		s.Search = p.search.service
+		s.Search, s.Rules = p.search.service, p.ruleService()
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -343,10 +348,13 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log},
 		Crawler:  p.crawlWorker(),
 		Search:   p.searchWorker(),
-		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log}},
+		Rules:    p.ruleWorker(),
+		Measure:  p.measureActivities(),
+		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log, Channels: p.notificationSender()}},
 		Views:    p.viewsActivities(),
 		Reports:  p.reportActivities(),
 	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
+		Watcher:    p.engineWatcher(),
 		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log})
 }

@@ -18,7 +18,6 @@ import (
 	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/audience/visitor"
-	"dateline/internal/identity/secret"
 	"dateline/internal/notify/email"
 	"dateline/internal/notify/pubsub"
 )
@@ -118,10 +117,8 @@ func (p *parts) reportActivities() *activities.Reports {
 	if p.cfg.SMTPHost == "" {
 		return out
 	}
-	from, domain := p.cfg.EmailSender()
 	out.Mailer = &subscription.Mailer{Store: p.store, Reports: &report.Reporter{Store: p.store}, PublicURL: p.cfg.PublicURL}
-	out.Outbox = &email.Outbox{Store: p.store, Log: p.log, Sender: &email.SMTP{Server: email.Server{Host: p.cfg.SMTPHost, Port: p.cfg.SMTPPort,
-		Encryption: email.Encryption(p.cfg.SMTPEncryption), Username: p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain}}}
+	out.Outbox = &email.Outbox{Store: p.store, Log: p.log, Sender: p.smtp()}
 	return out
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strconv"
 
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/ops/hoststats"
@@ -71,4 +72,16 @@ func (p *parts) diskUsage() map[string]status.Usage {
 		delete(all, "temporary") // both are on the same volume
 	}
 	return all
+}
+
+// engineWatcher returns the watcher that notifies members of engines that are down.
+func (p *parts) engineWatcher() *status.Watcher {
+	host, _ := os.Hostname() // empty if unknown
+	w := &status.Watcher{Store: p.store, Checks: map[string]func(context.Context) error{}, Source: host + "/" + strconv.Itoa(os.Getpid()), Changed: p.bus.Announce, Log: p.log}
+	for name, check := range p.checks() {
+		if name != "database" && name != "clock" && name != "worker" {
+			w.Checks[name] = check
+		}
+	}
+	return w
 }

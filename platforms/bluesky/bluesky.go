@@ -29,6 +29,7 @@ type Options struct {
 	Entryway  string `json:"entryway"`  // server that resolves all handles; default https://bsky.social
 	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
 	Web       string `json:"web"`       // public pages; default https://bsky.app
+	AppView   string `json:"app_view"`  // service that counts likes and replies; default https://public.api.bsky.app
 	Video     string `json:"video"`     // video service; default https://video.bsky.app
 	// VideoDirect uploads videos unprocessed to the account's own server. The
 	// network then transcodes a video when it is first watched.
@@ -65,6 +66,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Entryway, "https://bsky.social")
 	setDefault(&o.Directory, "https://plc.directory")
 	setDefault(&o.Web, "https://bsky.app")
+	setDefault(&o.AppView, "https://public.api.bsky.app")
 	setDefault(&o.Video, "https://video.bsky.app")
 	// The limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and
 	// app.bsky.embed.video.
@@ -109,6 +111,7 @@ var (
 	_ network.FormConnector = (*Bluesky)(nil)
 	_ network.Refresher     = (*Bluesky)(nil)
 	_ network.Revoker       = (*Bluesky)(nil)
+	_ network.Measurer      = (*Bluesky)(nil)
 )
 
 // New returns the adapter. client should refuse private addresses

@@ -89,7 +89,7 @@ func TestConformance(t *testing.T) {
 	server := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	b, account, client := sandbox(t, server, bluesky.Options{})
 	s := subject(t, b, client, account)
-	s.Fake, s.ReportsRates = server, true
+	s.Fake, s.ReportsRates, s.Metrics = server, true, metricCases()
 	s.Options = optionCases(publishQuoted(t, b, account))
 	platformtest.Run(t, s)
 }
@@ -228,5 +228,16 @@ func readJSON(t *testing.T, path string, into any) {
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricLikes, Name: "likeCount"},
+		{Metric: network.MetricReplies, Name: "replyCount"},
+		{Metric: network.MetricReposts, Name: "repostCount"},
+		{Metric: network.MetricQuotes, Name: "quoteCount"},
+		{Metric: network.MetricSaves, Name: "bookmarkCount"},
 	}
 }

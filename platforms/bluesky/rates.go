@@ -14,6 +14,7 @@ const (
 	bucketWritesHour = "writes_hour"
 	bucketWritesDay  = "writes_day"
 	bucketUploadsDay = "uploads_day"
+	bucketReads      = "reads" // of the AppView, which is another host
 )
 
 // Calls with their own limits.
@@ -42,6 +43,12 @@ func (b *Bluesky) quotas() []network.Quota {
 	}
 }
 
+// readQuota is the limit of calls to the AppView per IP address.
+func (b *Bluesky) readQuota() network.Quota {
+	return network.Quota{Bucket: bucketReads, Scope: network.ScopeApp, Requests: b.options.CallsPer5Min, Per: 5 * time.Minute,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+}
+
 // pointsPerCreate is the cost of creating a record
 // (pds/src/api/com/atproto/repo/createRecord.ts).
 const pointsPerCreate = 3
@@ -54,6 +61,8 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 		method = methodCreate
 	}
 	switch {
+	case window == "300" && method == methodPosts:
+		return bucketReads, network.ScopeApp
 	case window == "300" && (method == methodCreate || method == methodUpload):
 		return bucketCalls, network.ScopeApp
 	case window == "3600" && method == methodCreate:

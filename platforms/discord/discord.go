@@ -72,6 +72,7 @@ var (
 	_ network.FormConnector = (*Discord)(nil)
 	_ network.Identifier    = (*Discord)(nil)
 	_ network.Previewer     = (*Discord)(nil)
+	_ network.Measurer      = (*Discord)(nil)
 )
 
 // New returns the adapter.

@@ -76,6 +76,7 @@ func TestBotConformance(t *testing.T) {
 	s := r.subject(t, account)
 	s.CreatePath = "/discord/api/v10/channels/" + account.RemoteID + "/messages"
 	s.Options = optionCases("/discord/api/v10/channels/" + account.RemoteID + "/threads")
+	s.Metrics = metricCases()
 	platformtest.Run(t, s)
 }
 
@@ -145,5 +146,13 @@ func TestPreview(t *testing.T) {
 	p := r.network.Preview(network.Content{Text: "**Nóng** https://báo.vn/a. @everyone"}, network.Limits{})
 	if p.Card != "https://báo.vn/a" || len(p.Spans) != 1 || len(p.Notes) != 2 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricLikes, Name: ""},
+		{Metric: network.MetricReplies, Name: "thread"},
 	}
 }

@@ -52,6 +52,10 @@ type Options struct {
 	// DataAccessDays is the number of days after which Facebook requires the user
 	// to grant access again (data access expiration); default 90.
 	DataAccessDays int `json:"access_days"`
+	// Metrics are the names of insights; ReadsPerHour is the number of calls per Page
+	// that read metrics, default 200.
+	Metrics      Metrics `json:"metrics"`
+	ReadsPerHour int     `json:"reads_per_hour"`
 
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
@@ -74,6 +78,8 @@ func (o *Options) setDefaults() {
 	o.FoldLines = cmp.Or(o.FoldLines, 5)
 	o.PhotoHours = cmp.Or(o.PhotoHours, 23)
 	o.DataAccessDays = cmp.Or(o.DataAccessDays, 90)
+	o.Metrics.setDefaults()
+	o.ReadsPerHour = cmp.Or(o.ReadsPerHour, 200)
 	o.UploadTimeout = cmp.Or(o.UploadTimeout, 5*time.Minute)
 }
 
@@ -93,6 +99,7 @@ var (
 	_ network.Identifier = (*Facebook)(nil)
 	_ network.Connector  = (*Facebook)(nil)
 	_ network.Previewer  = (*Facebook)(nil)
+	_ network.Measurer   = (*Facebook)(nil)
 )
 
 // New returns the adapter. client should refuse private addresses

@@ -77,10 +77,24 @@ func TestConformance(t *testing.T) {
 		Network: f, Connector: f, Account: n.page, Fake: n.server, Client: n.client, Approve: n.approve,
 		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
 		Limits: limits, Counts: counts, Options: optionCases(n.page.RemoteID),
+		Metrics: metricCases(), InsightsScope: "read_insights",
 		NewVideo: func(t *testing.T) network.Media {
 			video, _ := graphtest.NewVideo(t, 2000)
 			return video
 		},
 		NoLanguage: true, NoPKCE: true, RejectsDuplicates: true, Resolution: time.Second, HidesMediaStatus: true,
 	})
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricLikes, Name: "reactions"},
+		{Metric: network.MetricReplies, Name: "comments"},
+		{Metric: network.MetricReposts, Name: "shares"},
+		{Metric: network.MetricViews, Name: "post_media_view", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReach, Name: "post_total_media_view_unique", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricClicks, Name: "post_clicks_by_type", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricAllClicks, Name: "post_clicks", Refused: true, OnlyWithScope: true},
+	}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // scopes are the minimum for choosing a Page, publishing, comments and
-// reconciling.
+// reconciling, and read_insights for metrics, which people may decline.
 // https://developers.facebook.com/docs/permissions
-const scopes = "pages_show_list,pages_manage_posts,pages_read_engagement,pages_manage_engagement"
+const scopes = "pages_show_list,pages_manage_posts,pages_read_engagement,pages_manage_engagement," + scopeInsights
 
 // Register returns the operator's app, or the sandbox's.
 func (f *Facebook) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {

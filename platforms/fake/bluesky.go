@@ -62,6 +62,7 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+root+"com.atproto.repo.applyWrites", s.blueskyAuthenticated(s.blueskyApply, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("GET "+root+"com.atproto.repo.getRecord", s.blueskyRead)
+	mux.HandleFunc("GET "+root+"app.bsky.feed.getPosts", s.blueskyPosts)
 	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob", s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))
 	mux.HandleFunc("POST "+root+"app.bsky.video.uploadVideo", s.blueskyVideo)
 	mux.HandleFunc("GET "+root+"app.bsky.video.getJobStatus", s.blueskyJob)

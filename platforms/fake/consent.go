@@ -181,5 +181,8 @@ func (s *Server) revoke(value string) error {
 // allowed reports whether a caller has a scope.
 func (c caller) allowed(scope string) bool {
 	general, _, _ := strings.Cut(scope, ":")
+	if slices.Contains(c.denied, scope) {
+		return false
+	}
 	return slices.Contains(c.scopes, scope) || slices.Contains(c.scopes, general) || slices.Contains(c.scopes, "*")
 }

@@ -284,7 +284,7 @@ func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetw
 	})
 	list := []map[string]any{}
 	for _, p := range slices.Backward(found[:min(limit, len(found))]) {
-		list = append(list, s.discordEntity(*p, c))
+		list = append(list, s.discordCounted(r, p, s.discordEntity(*p, c)))
 	}
 	writeJSON(w, http.StatusOK, list)
 }

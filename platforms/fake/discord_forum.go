@@ -122,7 +122,7 @@ func (s *Server) discordRead(w http.ResponseWriter, r *http.Request, _ *fakeNetw
 		writeJSON(w, http.StatusNotFound, map[string]any{"message": "Unknown Message", "code": 10008})
 		return
 	}
-	writeJSON(w, http.StatusOK, s.discordThreadMessage(*p, c))
+	writeJSON(w, http.StatusOK, s.discordCounted(r, p, s.discordThreadMessage(*p, c)))
 }
 
 // discordDeleteThread deletes a thread.

@@ -67,6 +67,12 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 			call("pages_manage_engagement", s.facebookNode(node, s.facebookComment), "comments")
 		case get && edge == "comments":
 			call("pages_read_engagement", s.facebookNode(node, s.facebookComments))
+		case get && edge == "insights":
+			call("pages_read_engagement", s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(false))))
+		case get && edge == "video_insights":
+			call("pages_read_engagement", s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(true))))
+		case get && node == "":
+			call("pages_read_engagement", s.facebookObjects)
 		case get && edge == "":
 			call("pages_read_engagement", s.facebookNode(node, s.facebookObject))
 		case r.Method == http.MethodDelete && edge == "":

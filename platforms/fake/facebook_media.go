@@ -225,7 +225,7 @@ func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller
 	case p != nil && (p.Deleted || p.Network != "facebook" || !s.isListed(p)):
 		graphNotFound(w, r.Method, node)
 	case p != nil:
-		entity := facebookEntity(p)
+		entity := s.facebookCounted(r, p)
 		if video {
 			entity["published"] = true
 			entity["status"] = map[string]string{"video_status": "ready"}

@@ -12,6 +12,8 @@
 //   - any status, 429 with its headers (Status)
 //   - tokens that expire immediately or at a given time (TokenExpired with At)
 //   - listings that show new posts late (Hide), clocks that are wrong (ClockSkew)
+//   - metrics that the network no longer knows (RetiredMetric), scopes that a token
+//     lacks (MissingScope)
 //   - servers that ignore idempotency keys (IgnoreKey) or the start of a listing
 //     (IgnoreSince), or that rewrite listed texts (RewriteText)
 //   - attachments whose processing takes time and succeeds, fails, or loses the
@@ -20,6 +22,9 @@
 //
 // Rates limits what an account can do. Options.TokenTTL makes tokens short-lived
 // and refresh tokens single-use; using one twice revokes its family.
+//
+// Likes, views and other metrics of a post grow with its age. DELETE
+// /__state/posts?id=… deletes a post at its network.
 //
 // GET /__state/posts returns what was really published, even if responses were
 // lost, and GET /__state/counts the totals by account.
@@ -126,6 +131,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
+	s.mux.HandleFunc("DELETE /__state/posts", s.deletePost)
 	s.mux.HandleFunc("GET /__state/counts", s.showCounts)
 	s.mux.HandleFunc("GET /__state/accounts", s.showAccounts)
 	s.mux.HandleFunc("POST /__state/reset", s.resetState)

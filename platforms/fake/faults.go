@@ -3,6 +3,7 @@ package fake
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -29,7 +30,11 @@ const (
 	ClockSkew    FaultKind = "clock_skew"     // the network's clock is For ahead (negative: behind)
 	IgnoreKey    FaultKind = "ignore_key"     // ignores the request's Idempotency-Key
 	IgnoreSince  FaultKind = "ignore_since"   // also lists posts from before the id or time that the request names
-	RewriteText  FaultKind = "rewrite_text"   // acts, but lists the text with Markdown, entities and punctuation applied
+	// RetiredMetric makes the network not know a metric, by its own name in Metric:
+	// it refuses calls that name it, and leaves it out of others.
+	RetiredMetric FaultKind = "retired_metric"
+	MissingScope  FaultKind = "missing_scope" // acts as if the token lacked Scope
+	RewriteText   FaultKind = "rewrite_text"  // acts, but lists the text with Markdown, entities and punctuation applied
 
 	// Faults of uploads, per attachment.
 	MediaFinished FaultKind = "media_finished" // processed for For, then ready
@@ -52,6 +57,8 @@ type Fault struct {
 	Count       int               `json:"count,omitempty"`       // number of requests that fail; 0: one, -1: all
 	Probability float64           `json:"probability,omitempty"` // 0: always
 	For         time.Duration     `json:"-"`                     // "for" in JSON, as in "1.5s"
+	Metric      string            `json:"metric,omitempty"`
+	Scope       string            `json:"scope,omitempty"`
 	Status      int               `json:"status,omitempty"`
 	Header      map[string]string `json:"header,omitempty"`
 	Body        string            `json:"body,omitempty"` // default: the network's message for the status
@@ -100,6 +107,14 @@ func (f *Fault) validate() error {
 	case Status:
 		if f.Status < 200 || f.Status > 599 {
 			return fmt.Errorf("a fault of kind status requires a status from 200 to 599, got %d", f.Status)
+		}
+	case RetiredMetric:
+		if f.Metric == "" {
+			return errors.New("a fault of kind retired_metric requires the name of a metric in \"metric\"")
+		}
+	case MissingScope:
+		if f.Scope == "" {
+			return errors.New("a fault of kind missing_scope requires a scope in \"scope\"")
 		}
 	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
 		if f.For == 0 {

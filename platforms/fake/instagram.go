@@ -3,6 +3,8 @@ package fake
 import (
 	"net/http"
 	"strings"
+
+	"dateline/platforms/network"
 )
 
 // instagramNetwork fakes the Instagram API with Instagram Login.
@@ -43,6 +45,7 @@ func (g *instagram) route(mux *http.ServeMux) {
 		"media":                    g.graphAuthenticated(g.network, basic, g.ownEdge(g.list)),
 		"stories":                  g.graphAuthenticated(g.network, basic, g.ownEdge(g.list)),
 		"comments":                 g.graphAuthenticated(g.network, comments, g.listComments),
+		"insights":                 g.graphAuthenticated(g.network, basic, graphNode(g.graphInsights("instagram", "instagram_business_manage_insights", instagramInsights()))),
 	}))
 	mux.HandleFunc("POST /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
 		"media":         g.graphAuthenticated(g.network, publish, g.ownEdge(g.create)),
@@ -92,7 +95,16 @@ func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
 		graphNotFound(w, r.Method, id)
 		return
 	}
-	writeJSON(w, http.StatusOK, graphFields(r, instagramEntity(post)))
+	writeJSON(w, http.StatusOK, graphFields(r, g.entity(r)(post)))
+}
+
+// entity returns the entity of a post with its counters. The caller must hold g.mu.
+func (g *instagram) entity(r *http.Request) func(*Post) map[string]any {
+	return func(p *Post) map[string]any {
+		entity := instagramEntity(p)
+		g.setMetrics(r, p, entity, map[string]network.Metric{"like_count": network.MetricLikes, "comments_count": network.MetricReplies})
+		return entity
+	}
 }
 
 func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
@@ -117,7 +129,7 @@ func (g *instagram) limit(w http.ResponseWriter, r *http.Request, c caller) {
 func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
 	stories := r.PathValue("edge") == "stories"
-	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" && isStory(p) == stories }, instagramEntity)
+	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" && isStory(p) == stories }, g.entity(r))
 	g.mu.Unlock()
 	graphList(w, r, g.network, list)
 }

@@ -95,6 +95,9 @@ func (s *Server) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
 	rest("POST /rest/socialActions/{urn}/comments", s.linkedinComment, "comments")
 	rest("GET /rest/socialActions/{urn}/comments", s.linkedinComments)
 	rest("DELETE /rest/socialActions/{urn}/comments/{id}", s.linkedinDeleteComment)
+	rest("GET /rest/organizationalEntityShareStatistics", s.linkedinStatistics)
+	rest("GET /rest/memberCreatorPostAnalytics", s.linkedinAnalytics)
+	rest("GET /v2/socialActions/{urn}", s.linkedinActions)
 	handle("GET /feed/update/{urn}", s.linkedinPage)
 }
 

@@ -51,6 +51,7 @@ func (s *Server) routeMastodon() {
 	s.mux.HandleFunc("POST /api/v2/media", s.authenticated("write:media", s.createMedia, "media"))
 	s.mux.HandleFunc("GET /api/v1/media/{id}", s.authenticated("write:media", s.readMedia))
 	s.mux.HandleFunc("POST /api/v1/statuses", s.authenticated("write:statuses", s.createStatus, "statuses"))
+	s.mux.HandleFunc("GET /api/v1/statuses", s.authenticated("read:statuses", s.mastodonIndex))
 	s.mux.HandleFunc("GET /api/v1/statuses/{id}", s.authenticated("read:statuses", s.readStatus))
 	s.mux.HandleFunc("DELETE /api/v1/statuses/{id}", s.authenticated("write:statuses", s.deleteStatus, "deletes"))
 	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
@@ -93,6 +94,7 @@ type caller struct {
 	account Account
 	app     string
 	scopes  []string
+	denied  []string // scopes that the token lacks, see MissingScope
 }
 
 // authenticated checks token, scope and rate limits before a handler acts.

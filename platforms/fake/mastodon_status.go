@@ -141,7 +141,7 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
 		writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 		return
 	}
-	writeJSON(w, http.StatusOK, s.statusEntity(r, *p, *s.state.accounts[p.AccountID]))
+	writeJSON(w, http.StatusOK, s.mastodonCounted(r, p))
 }
 
 func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) {

@@ -80,7 +80,7 @@ func (s *Server) callerOf(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 	s.mu.Lock()
 	t := s.state.tokens[f.token(r)]
 	if t != nil {
-		c = caller{account: *s.state.accounts[t.AccountID], app: t.App, scopes: t.Scopes}
+		c = caller{account: *s.state.accounts[t.AccountID], app: t.App, scopes: t.Scopes, denied: conditionsOf(r).denied}
 	}
 	s.mu.Unlock()
 	switch {

@@ -19,6 +19,9 @@ type requestConditions struct {
 	ignoreSince bool // ignores the lower bound of a listing
 	rewrite     bool // rewrites the text of a new post in listings
 
+	retired []string // metrics that the network does not know
+	denied  []string // scopes that the token lacks
+
 	processingResult FaultKind     // outcome of an upload's processing; empty: success
 	processingTime   time.Duration // duration of the processing; 0: the default
 	mediaTTL         time.Duration // lifetime of an upload; 0: the default
@@ -50,6 +53,10 @@ func (s *Server) serveWithFaults(w http.ResponseWriter, r *http.Request, as *fak
 			c.ignoreSince = true
 		case RewriteText:
 			c.rewrite = true
+		case RetiredMetric:
+			c.retired = append(c.retired, f.Metric)
+		case MissingScope:
+			c.denied = append(c.denied, f.Scope)
 		case MediaFinished, MediaError, MediaExpired:
 			c.processingResult, c.processingTime = f.Kind, f.For
 		case MediaTTL:

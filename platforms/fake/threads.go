@@ -54,6 +54,7 @@ func (g *threads) route(mux *http.ServeMux) {
 		"threads_publishing_limit": g.graphAuthenticated(g.network, basic, g.ownEdge(g.limit)),
 		"threads":                  g.graphAuthenticated(g.network, basic, g.ownEdge(g.list(false))),
 		"replies":                  g.graphAuthenticated(g.network, replies, g.ownEdge(g.list(true))),
+		"insights":                 g.graphAuthenticated(g.network, basic, graphNode(g.graphInsights("threads", "threads_manage_insights", threadsInsights()))),
 	}))
 	mux.HandleFunc("POST /threads/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
 		"threads":         g.graphAuthenticated(g.network, publish, g.ownEdge(g.create)),

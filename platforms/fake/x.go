@@ -47,6 +47,7 @@ func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 	mux.HandleFunc("POST /x/2/oauth2/revoke", s.xRevoke)
 	mux.HandleFunc("GET /x/2/users/me", s.xAuthenticated(f, "users.read", s.xMe, "me"))
 	mux.HandleFunc("GET /x/2/users/{id}/tweets", s.xAuthenticated(f, "tweet.read", s.xList, "list"))
+	mux.HandleFunc("GET /x/2/tweets", s.xAuthenticated(f, "tweet.read", s.xLookup, "reads"))
 	mux.HandleFunc("POST /x/2/tweets", s.xAuthenticated(f, "tweet.write", s.xCreate, "posts"))
 	mux.HandleFunc("DELETE /x/2/tweets/{id}", s.xAuthenticated(f, "tweet.write", s.xDelete, "deletes"))
 	mux.HandleFunc("POST /x/2/media/upload/initialize", s.xAuthenticated(f, "media.write", s.xInitialize, "uploads"))

@@ -48,6 +48,9 @@ type Options struct {
 	FetchSeconds int   `json:"fetch_seconds"`  // lifetime of the address of an attachment; default 2 h
 	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is cached; default 1 h
 
+	Metrics      Metrics `json:"metrics"`        // names of insights
+	ReadsPerHour int     `json:"reads_per_hour"` // calls per account that read metrics; default 200
+
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // timeout of one video; 0: 30 min
@@ -67,12 +70,13 @@ func (o *Options) setDefaults() {
 	text(&o.UploadHost, "https://rupload.facebook.com")
 	for field, value := range map[*int]int{
 		&o.Caption: 2200, &o.Hashtags: 30, &o.Mentions: 20, &o.Carousel: 10, &o.PostsPerDay: 100,
-		&o.VideoSeconds: 900, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600,
+		&o.VideoSeconds: 900, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600, &o.ReadsPerHour: 200,
 	} {
 		if *field == 0 {
 			*field = value
 		}
 	}
+	o.Metrics.setDefaults()
 	if o.ImageBytes == 0 {
 		o.ImageBytes = 8 << 20
 	}
@@ -98,6 +102,7 @@ var (
 	_ network.Connector = (*Instagram)(nil)
 	_ network.Refresher = (*Instagram)(nil)
 	_ network.Previewer = (*Instagram)(nil)
+	_ network.Measurer  = (*Instagram)(nil)
 )
 
 // New returns the adapter.

@@ -69,6 +69,8 @@ func TestConformance(t *testing.T) {
 		ImageType:       "image/jpeg",
 		MediaWithPost:   true,
 		Client:          d.client,
+		Metrics:         metricCases(),
+		InsightsScope:   "instagram_business_manage_insights",
 		Approve:         d.approve,
 		NoPKCE:          true,
 		BaseURL:         d.account.BaseURL,
@@ -81,4 +83,17 @@ func TestConformance(t *testing.T) {
 		},
 		Counts: counts(t),
 	})
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricLikes, Name: "like_count"},
+		{Metric: network.MetricReplies, Name: "comments_count"},
+		{Metric: network.MetricViews, Name: "views", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReach, Name: "reach", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricSaves, Name: "saved", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricSends, Name: "shares", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReposts, Name: "reposts", Refused: true, OnlyWithScope: true},
+	}
 }

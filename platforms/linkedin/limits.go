@@ -58,11 +58,13 @@ func (m *MediaLimits) setDefaults() {
 type QuotaLimits struct {
 	MemberPosts int `json:"member_posts"`
 	AppPosts    int `json:"app_posts"`
+	Reads       int `json:"reads"` // calls per member and day that read metrics; default 500
 }
 
 func (q *QuotaLimits) setDefaults() {
 	q.MemberPosts = cmp.Or(q.MemberPosts, 100)
 	q.AppPosts = cmp.Or(q.AppPosts, 500)
+	q.Reads = cmp.Or(q.Reads, 500)
 }
 
 // idempotencyWindow is the number of seconds for which a second post with the

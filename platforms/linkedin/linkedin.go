@@ -40,6 +40,11 @@ type Options struct {
 	MemberScopes       []string `json:"member_scopes"`
 	OrganizationScopes []string `json:"organization_scopes"`
 	PKCE               bool     `json:"pkce"` // for apps for which LinkedIn enabled it
+	// MemberAnalytics requests the scope for the metrics of members' posts, which
+	// LinkedIn grants to reviewed apps. BareEntity names a post in that call by its URN
+	// alone.
+	MemberAnalytics bool `json:"member_analytics"`
+	BareEntity      bool `json:"bare_entity"`
 
 	Text   TextLimits  `json:"text"`
 	Media  MediaLimits `json:"media"`
@@ -66,6 +71,7 @@ var (
 	_ network.Connector = (*LinkedIn)(nil)
 	_ network.Refresher = (*LinkedIn)(nil)
 	_ network.Previewer = (*LinkedIn)(nil)
+	_ network.Measurer  = (*LinkedIn)(nil)
 )
 
 // New returns the adapter. client should refuse private addresses

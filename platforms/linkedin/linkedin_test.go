@@ -92,6 +92,7 @@ func TestOrganization(t *testing.T) {
 	n := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond, TokenTTL: 60 * 24 * time.Hour})
 	s := n.subject(t, n.organization)
 	s.Connector, s.Approve, s.Options = n.adapter(), n.approve, optionCases(true)
+	s.Metrics, s.InsightsScope = metricCases(), "rw_organization_admin"
 	platformtest.Run(t, s)
 }
 
@@ -100,5 +101,32 @@ func TestMember(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	s := n.subject(t, n.member)
 	s.Unverifiable, s.HidesMediaStatus, s.Counts, s.Options = true, true, nil, optionCases(false)
+	s.Metrics, s.InsightsScope = memberMetricCases(), "r_member_postAnalytics"
 	platformtest.Run(t, s)
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricViews, Name: "impressionCount", OnlyWithScope: true},
+		{Metric: network.MetricReach, Name: "uniqueImpressionsCount", OnlyWithScope: true},
+		{Metric: network.MetricLikes, Name: "likeCount", OnlyWithScope: true},
+		{Metric: network.MetricReplies, Name: "commentCount", OnlyWithScope: true},
+		{Metric: network.MetricReposts, Name: "shareCount", OnlyWithScope: true},
+		{Metric: network.MetricAllClicks, Name: "clickCount", OnlyWithScope: true},
+	}
+}
+
+// memberMetricCases are the metrics that the fake network reports.
+func memberMetricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricViews, Name: "IMPRESSION", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReach, Name: "MEMBERS_REACHED", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricLikes, Name: "REACTION", Refused: true},
+		{Metric: network.MetricReplies, Name: "COMMENT", Refused: true},
+		{Metric: network.MetricReposts, Name: "RESHARE", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricSaves, Name: "POST_SAVE", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricSends, Name: "POST_SEND", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricClicks, Name: "LINK_CLICKS", Refused: true, OnlyWithScope: true},
+	}
 }

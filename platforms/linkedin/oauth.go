@@ -37,6 +37,9 @@ func (l *LinkedIn) AuthorizeURL(app network.App, state, challenge string) string
 	if l.options.Organizations || app.BaseURL != "" {
 		scopes = append(scopes, l.options.OrganizationScopes...)
 	}
+	if l.options.MemberAnalytics || app.BaseURL != "" {
+		scopes = append(scopes, scopeAnalytics)
+	}
 	query := url.Values{
 		"response_type": {"code"},
 		"client_id":     {app.ClientID},

@@ -56,6 +56,7 @@ var (
 	_ network.Federated       = (*Mastodon)(nil)
 	_ network.Identifier      = (*Mastodon)(nil)
 	_ network.LimitsDefaulter = (*Mastodon)(nil)
+	_ network.Measurer        = (*Mastodon)(nil)
 )
 
 // New returns the adapter. client should refuse private addresses

@@ -66,7 +66,7 @@ func TestConformance(t *testing.T) {
 		t.Errorf("identified as %+v, want %s", account, want)
 	}
 	s := subject(m, client, account)
-	s.Fake, s.ReportsRates = server, true
+	s.Fake, s.ReportsRates, s.Metrics = server, true, metricCases()
 	s.Approve = func(t *testing.T, authorizeURL string) url.Values {
 		page := *client
 		page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -135,5 +135,15 @@ func TestAddresses(t *testing.T) {
 	}
 	if q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
 		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"), "read:accounts read:statuses write:statuses write:media")
+	}
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricLikes, Name: "favourites_count"},
+		{Metric: network.MetricReplies, Name: "replies_count"},
+		{Metric: network.MetricReposts, Name: "reblogs_count"},
+		{Metric: network.MetricQuotes, Name: "quotes_count"},
 	}
 }

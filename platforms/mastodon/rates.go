@@ -13,6 +13,7 @@ import (
 const (
 	bucketStatuses = "statuses"
 	bucketMedia    = "media"
+	bucketCalls    = "calls" // of all kinds together
 )
 
 // quotas are Mastodon's defaults. Instances can change them, and every response
@@ -30,12 +31,20 @@ func quotas() []network.Quota {
 	}
 }
 
+// readQuota is Mastodon's limit of all calls of an account.
+func readQuota() network.Quota {
+	return network.Quota{Bucket: bucketCalls, Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+}
+
 func bucketOf(method, path string) string {
 	switch {
 	case method == http.MethodPost && path == "/api/v1/statuses":
 		return bucketStatuses
 	case method == http.MethodPost && path == "/api/v2/media":
 		return bucketMedia
+	case method == http.MethodGet && (path == "/api/v1/statuses" || strings.HasPrefix(path, "/api/v1/statuses?") || strings.HasPrefix(path, "/api/v1/statuses/")):
+		return bucketCalls
 	default:
 		return ""
 	}

@@ -56,6 +56,7 @@
 //	OptionParser     posts have options, such as a visibility or a poll
 //	Previewer        the network changes or folds what it shows
 //	Pricer           the network charges for posts
+//	Measurer         the network reports likes, views and other metrics of posts
 //
 // # Adding a network
 //

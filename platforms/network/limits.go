@@ -62,6 +62,7 @@ const (
 	CallPublish CallKind = "publish"
 	CallReply   CallKind = "reply"
 	CallUpload  CallKind = "upload"
+	CallMeasure CallKind = "measure" // reads metrics; see Measurer
 )
 
 // Quota is a rate limit as the network documents it. Every bucket that a

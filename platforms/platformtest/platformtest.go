@@ -26,6 +26,8 @@ type FakeControls interface {
 	ClearFaults()
 	Refuse(time.Duration) (resume func() error, err error)
 	Posts() []fake.Post
+	DeletePost(id string) (bool, error)
+	AgePosts(by time.Duration)
 }
 
 // Subject is a network under test.
@@ -104,6 +106,12 @@ type Subject struct {
 	// BaseURL and RedirectURI are the arguments of Connector.Register.
 	BaseURL, RedirectURI string
 
+	// Metrics are the metrics that a network.Measurer reports; nil skips its tests.
+	Metrics []MetricCase
+	// InsightsScope is the scope without which some or all metrics cannot be read;
+	// empty: none is needed.
+	InsightsScope string
+
 	// options are those of the post that attachments are staged for.
 	options network.PostOptions
 	// permanentFaults are injected in addition to every other fault.
@@ -160,6 +168,7 @@ func Run(t *testing.T, s Subject) {
 	if !testing.Short() {
 		t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 	}
+	t.Run("Measure", func(t *testing.T) { testMeasure(t, s) })
 }
 
 // submission returns a submission with a unique text and key, and an image if

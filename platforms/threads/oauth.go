@@ -8,9 +8,10 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the minimum for publishing, replies, deleting and reconciling.
+// scopes are the minimum for publishing, replies, deleting and reconciling, and the
+// one for metrics.
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
-const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete"
+const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete," + scopeInsights
 
 // Exchange exchanges the code for a token that lasts an hour, and that for one
 // that lasts 60 days. The response does not contain the granted scopes: they are

@@ -49,6 +49,9 @@ type Options struct {
 	FetchSeconds  int   `json:"fetch_seconds"`   // lifetime of the address of an attachment; default 2 h
 	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are cached; default 1 h
 
+	Metrics      []graph.Insight `json:"metrics"`        // names of insights
+	ReadsPerHour int             `json:"reads_per_hour"` // calls per account that read metrics; default 200
+
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 }
@@ -65,11 +68,14 @@ func (o *Options) setDefaults() {
 	text(&o.GraphHost, "https://graph.threads.net")
 	for field, value := range map[*int]int{
 		&o.Characters: 500, &o.Links: 5, &o.Carousel: 20, &o.PostsPerDay: 250, &o.RepliesPerDay: 1000,
-		&o.VideoSeconds: 300, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600,
+		&o.VideoSeconds: 300, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600, &o.ReadsPerHour: 200,
 	} {
 		if *field == 0 {
 			*field = value
 		}
+	}
+	if len(o.Metrics) == 0 {
+		o.Metrics = insights()
 	}
 	if o.ImageBytes == 0 {
 		o.ImageBytes = 8 << 20
@@ -93,6 +99,7 @@ var (
 	_ network.Connector = (*Threads)(nil)
 	_ network.Refresher = (*Threads)(nil)
 	_ network.Previewer = (*Threads)(nil)
+	_ network.Measurer  = (*Threads)(nil)
 )
 
 // New returns the adapter.

@@ -65,6 +65,8 @@ func TestConformance(t *testing.T) {
 		Resolution:    time.Second,
 		MediaWithPost: true,
 		Client:        d.client,
+		Metrics:       metricCases(),
+		InsightsScope: "threads_manage_insights",
 		Approve:       d.approve,
 		NoPKCE:        true,
 		BaseURL:       d.account.BaseURL,
@@ -73,4 +75,16 @@ func TestConformance(t *testing.T) {
 		Options:       optionCases(),
 		Counts:        counts(t),
 	})
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricViews, Name: "views", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricLikes, Name: "likes", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReplies, Name: "replies", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricReposts, Name: "reposts", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricQuotes, Name: "quotes", Refused: true, OnlyWithScope: true},
+		{Metric: network.MetricSends, Name: "shares", Refused: true, OnlyWithScope: true},
+	}
 }

@@ -31,6 +31,7 @@ type Options struct {
 	PostsPer15Min   int `json:"posts_per_15_min,omitempty"`   // per account; 100
 	AppPostsPerDay  int `json:"app_posts_per_day,omitempty"`  // of all accounts together; 10,000
 	UploadsPer15Min int `json:"uploads_per_15_min,omitempty"` // per account; 1,875
+	ReadsPer15Min   int `json:"reads_per_15_min,omitempty"`   // of posts by id, per account; 5,000
 
 	// Prices in millionths of a dollar; negative: free.
 	PostPrice    int64       `json:"post_price,omitempty"`     // 15,000
@@ -65,6 +66,7 @@ func (o Options) withDefaults() Options {
 	or(&o.PostsPer15Min, 100)
 	or(&o.AppPostsPerDay, 10_000)
 	or(&o.UploadsPer15Min, 1875)
+	or(&o.ReadsPer15Min, 5000)
 	or(&o.PostPrice, 15_000)
 	or(&o.PostWithURL, 200_000)
 	or(&o.AltTextPrice, 5_000)

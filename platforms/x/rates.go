@@ -3,6 +3,7 @@ package x
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"dateline/platforms/call"
@@ -14,6 +15,7 @@ const (
 	bucketPostsDay = "posts_day" // on some plans; X reports how many
 	bucketPostsApp = "posts_app"
 	bucketUploads  = "uploads"
+	bucketReads    = "reads"
 )
 
 // quotas are those of https://docs.x.com/x-api/fundamentals/rate-limits.
@@ -28,12 +30,20 @@ func (x *X) quotas() []network.Quota {
 	}
 }
 
+// readQuota is the limit of reads of posts by id.
+func (x *X) readQuota() network.Quota {
+	return network.Quota{Bucket: bucketReads, Scope: network.ScopeAccount, Requests: x.options.ReadsPer15Min, Per: 15 * time.Minute,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+}
+
 func bucketOf(method, path string) string {
 	switch {
 	case method == http.MethodPost && path == "/tweets":
 		return bucketPosts
 	case method == http.MethodPost && path == "/media/upload/initialize":
 		return bucketUploads
+	case method == http.MethodGet && strings.HasPrefix(path, "/tweets?"):
+		return bucketReads
 	default:
 		return ""
 	}

@@ -5,7 +5,8 @@
 // twitter-text (https://github.com/twitter/twitter-text, version 3.1), which the
 // documentation refers to.
 //
-// Account.Settings["tier"] is "premium" for accounts that pay X for long posts.
+// Account.Settings["tier"] is "premium" for accounts that pay X for long posts;
+// SettingReads is the budget for metrics.
 package x
 
 import (
@@ -35,6 +36,7 @@ var (
 	_ network.Revoker   = (*X)(nil)
 	_ network.Previewer = (*X)(nil)
 	_ network.Pricer    = (*X)(nil)
+	_ network.Measurer  = (*X)(nil)
 )
 
 // New returns the adapter.

@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 		Network: n, Connector: n, Account: account, Client: client, Fake: server,
 		CreatePath: "/x/2/tweets", BaseURL: account.BaseURL, RedirectURI: redirectURI,
 		ReportsRates: true, NoLanguage: true, RejectsDuplicateText: true,
-		Limits: limits, Counts: counts(), Options: optionCases(),
+		Limits: limits, Counts: counts(), Options: optionCases(), Metrics: metricCases(),
 		Approve: func(t *testing.T, authorizeURL string) url.Values { return approve(t, client, authorizeURL) },
 	})
 }
@@ -126,5 +126,18 @@ func TestAddresses(t *testing.T) {
 	}
 	if sandbox, err := n.Register(t.Context(), "http://127.0.0.1:8090/x", redirectURI); err != nil || sandbox.ClientID != "dateline-sandbox" {
 		t.Errorf("app of the sandbox %+v, %v", sandbox, err)
+	}
+}
+
+// metricCases are the metrics that the fake network reports.
+func metricCases() []platformtest.MetricCase {
+	return []platformtest.MetricCase{
+		{Metric: network.MetricViews, Name: "impression_count"},
+		{Metric: network.MetricLikes, Name: "like_count"},
+		{Metric: network.MetricReplies, Name: "reply_count"},
+		{Metric: network.MetricReposts, Name: "retweet_count"},
+		{Metric: network.MetricQuotes, Name: "quote_count"},
+		{Metric: network.MetricSaves, Name: "bookmark_count"},
+		{Metric: network.MetricClicks, Name: "non_public_metrics", Refused: true},
 	}
 }

@@ -5,6 +5,8 @@ export class Receiver {
   address = ''
   answer = 204
   readonly got: { type: string }[] = []
+  /** The requests as they arrived. */
+  readonly raw: { body: string; headers: Record<string, string> }[] = []
   private server: Server | undefined
 
   async listen(): Promise<void> {
@@ -12,6 +14,7 @@ export class Receiver {
       let body = ''
       request.on('data', (part: Buffer) => (body += part.toString()))
       request.on('end', () => {
+        this.raw.push({ body, headers: request.headers as Record<string, string> })
         if (this.answer < 300) this.got.push(JSON.parse(body) as { type: string })
         answer.writeHead(this.answer, { 'Content-Type': 'text/plain' }).end(this.answer < 300 ? '' : '<b>not today</b>')
       })

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"dateline/activities"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl"
 	"dateline/internal/publishing/post"
@@ -102,6 +103,14 @@ func (s *Starter) StartRefresh(ctx context.Context, id uuid.UUID) error {
 		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(id.String()))})
 }
 
+// StartMeasuring makes sure that the metrics of an account's posts are being read.
+func (s *Starter) StartMeasuring(ctx context.Context, account uuid.UUID) error {
+	return s.temporal().Start(ctx, temporalclient.Workflow{
+		ID: workflows.MeasureID(account), Type: workflows.MeasureAccountWorkflow, Queue: workflows.MeasureQueue,
+		Input: workflows.MeasureAccountInput{AccountID: account}, Summary: "Reads the metrics of account " + account.String(),
+		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(account.String()))})
+}
+
 // SignalCrawl signals a domain's crawl that the domain was changed. A pause is
 // only for a crawl that runs; all other signals start one.
 func (s *Starter) SignalCrawl(ctx context.Context, domain string, command crawl.Command) error {
@@ -131,6 +140,14 @@ func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error 
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.WorkspaceExportID(id), Type: workflows.ExportWorkspaceWorkflow, Queue: workflows.PostQueue,
 		Input: workflows.ExportWorkspaceInput{ExportID: id}, Summary: "Exports a workspace"})
+}
+
+// StartDecision starts the decision of a rule about an article, unless it is running or
+// completed.
+func (s *Starter) StartDecision(ctx context.Context, rule, article uuid.UUID) error {
+	return s.temporal().Start(ctx, temporalclient.Workflow{
+		ID: workflows.DecisionID(rule, article), Type: workflows.DecideRuleWorkflow, Queue: workflows.PostQueue, Once: true,
+		Input: activities.DecisionInput{RuleID: rule, ArticleID: article}, Summary: "Applies a rule to an article"})
 }
 
 // StartSelectorLearning makes sure that the selectors of a site are being learned.

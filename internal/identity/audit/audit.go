@@ -33,6 +33,9 @@ const (
 	WebhookChanged      Action = "webhook.changed"
 	WebhookDeleted      Action = "webhook.deleted"
 	WebhookRotated      Action = "webhook.secret_rotated"
+	ChannelCreated      Action = "notification_channel.created"
+	ChannelChanged      Action = "notification_channel.changed"
+	ChannelDeleted      Action = "notification_channel.deleted"
 	SiteCreated         Action = "site.created"
 	SiteChanged         Action = "site.changed"
 	SiteDeleted         Action = "site.deleted"
@@ -63,6 +66,11 @@ const (
 	DomainEmptied       Action = "domain.emptied"
 	DomainEdited        Action = "domain.edited"
 	ExtractionChanged   Action = "domain.reading_changed"
+	RuleCreated         Action = "rule.created"
+	RuleChanged         Action = "rule.changed"
+	RuleDeleted         Action = "rule.deleted"
+	RulePaused          Action = "rule.paused" // by a member, or by itself
+	RuleResumed         Action = "rule.resumed"
 	AgentActed          Action = "agent.acted" // a tool of an agent called an operation that changes something
 )
 
@@ -112,7 +120,7 @@ func OriginOf(ctx context.Context) Origin {
 }
 
 // Object is the object of an entry: a workspace, member (by user ID),
-// token, account, webhook, post, file of the media library or session.
+// token, account, webhook, notification channel, post, file of the media library or session.
 type Object struct {
 	Type string
 	ID   uuid.UUID

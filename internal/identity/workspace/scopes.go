@@ -33,12 +33,15 @@ const (
 	CrawlWrite     Scope = "crawl:write"
 	ArticlesRead   Scope = "articles:read"
 	ArticlesWrite  Scope = "articles:write" // how they are read from pages
+
+	NotificationsRead  Scope = "notifications:read"  // one's own channels
+	NotificationsWrite Scope = "notifications:write" // likewise
 )
 
 // Scopes lists all scopes but Everything.
 func Scopes() []Scope {
 	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
-		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite}
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite, NotificationsRead, NotificationsWrite}
 }
 
 // Has reports whether the principal has a scope. Its role must allow the operation,

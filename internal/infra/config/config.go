@@ -78,6 +78,7 @@ type Config struct {
 	MediaRetention      time.Duration // 0 for unlimited
 	HourlyViewRetention time.Duration // retention of hourly counts; 0 for unlimited
 	DailyViewRetention  time.Duration // retention of daily counts; 0 for unlimited
+	MetricsShare        int           // percent of networks' rate limits for reading metrics of posts; 0: they are not read
 
 	Views     bool   // count the readers of sites
 	GeoIPFile string // GeoIP database; empty if there is none

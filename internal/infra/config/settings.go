@@ -160,6 +160,8 @@ func serviceSettings() []Setting {
 			Help: "Maximum size of a media file; at most 5368709120 (5 GiB), the limit of a single S3 copy.", set: setMediaMaxBytes},
 		{Name: "DATELINE_MEDIA_RETENTION", Default: "90d", Accepts: "days or hours, such as 90d or 36h; 0 disables deletion",
 			Help: "Retention of media that no post uses.", set: toRetention(func(c *Config) *time.Duration { return &c.MediaRetention })},
+		{Name: "DATELINE_METRICS_SHARE", Default: "30", Accepts: "0 to 80",
+			Help: "Percentage of the networks' rate limits that reading likes, views and other metrics of posts may use; the rest is left to publishing. 0 disables reading.", set: toNumber(func(c *Config) *int { return &c.MetricsShare }, 0, 80)},
 		{Name: "DATELINE_LINK_HOST", DefaultText: "the host of DATELINE_PUBLIC_URL", Accepts: "go.example.org or go.example.org:8443",
 			Help: "Host of short links; it must route to the API.", set: setLinkHost},
 		{Name: "DATELINE_VIEWS_HOURLY_RETENTION", Default: "90d", Accepts: "days or hours, at least 3d; 0 disables deletion",

@@ -39,6 +39,8 @@ func publishingList() []Instrument {
 		{Name: "dateline_network_calls_total", Kind: counter, Unit: "calls", Labels: labels("network", "use", "result"), Help: "Publish and upload calls to networks' APIs, by outcome class; ok means success."},
 		{Name: "dateline_network_call_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labels("network", "use"), Help: "Duration of those calls.",
 			bounds: []float64{0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60}},
+		{Name: "dateline_measured_posts_total", Kind: counter, Unit: "posts", Labels: labels("network", "state"), Help: "Readings of the metrics of posts, by what the network answered: measured, missing, deleted, unavailable."},
+		{Name: "dateline_measuring_pauses_total", Kind: counter, Unit: "pauses", Labels: labels("network", "reason"), Help: "Runs that stopped reading the metrics of an account, by reason (docs/explanation/metrics-of-posts.md)."},
 		{Name: "dateline_posts_armed", Kind: gauge, Unit: "posts", Help: "Posts that this worker has armed: loaded in memory, ready to send."},
 		{Name: "dateline_posts", Kind: gauge, Unit: "posts", Labels: labels("state"), Help: "Posts by state, each counted up to 100,000: scheduled, due_within_a_minute, publishing, overdue (by more than 30 s), parked (with dead letters)."},
 		{Name: "dateline_dead_letters", Kind: gauge, Unit: "targets", Labels: labels("reason"), Help: "Failed and uncertain targets that need a decision, by reason."},

@@ -30,6 +30,16 @@ func (p *Publishing) Called(ctx context.Context, network, use, result string, to
 	p.set.record(ctx, "dateline_network_call_duration_seconds", took.Seconds(), "network", network, "use", use)
 }
 
+// Measured counts posts whose metrics were read, by what the network answered.
+func (p *Publishing) Measured(ctx context.Context, network, state string, posts int) {
+	p.set.add(ctx, "dateline_measured_posts_total", int64(posts), "network", network, "state", state)
+}
+
+// MeasuringPaused counts runs that stopped reading the metrics of an account.
+func (p *Publishing) MeasuringPaused(ctx context.Context, network, reason string) {
+	p.set.add(ctx, "dateline_measuring_pauses_total", 1, "network", network, "reason", reason)
+}
+
 // API records the metrics of the API.
 type API struct{ set *instruments }
 

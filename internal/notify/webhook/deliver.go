@@ -35,8 +35,29 @@ type Deliverer struct {
 	Live   Announcer
 	Log    *slog.Logger
 	Timing Timing
+	// Channels sends notifications of members.
+	Channels Channels
 
 	slots endpointSlots
+}
+
+// Channels sends the deliveries of channels: notification.Sender.
+type Channels interface {
+	// Hold returns how long a delivery has to wait for the end of quiet hours.
+	Hold(ctx context.Context, j Job) (time.Duration, error)
+	// Send sends a delivery. An error means that nothing was sent.
+	Send(ctx context.Context, j Job) (Answer, error)
+}
+
+// Answer is the result of sending a notification.
+type Answer struct {
+	Delivered  bool
+	Unsent     bool // there was nothing to send
+	Status     int  // HTTP status; 0 without a response
+	Error      string
+	Gone       bool // the destination does not exist any more
+	Permanent  bool // another attempt would fail, too
+	RetryAfter time.Duration
 }
 
 // Timing contains the retry schedule and timeouts of deliveries. Zero fields have
@@ -92,11 +113,24 @@ func (d *Deliverer) Attempt(ctx context.Context, id uuid.UUID) (Step, error) {
 	case j.Wait > 0:
 		return Step{Wait: j.Wait}, nil
 	}
-	release, wait := d.slots.acquire(j.EndpointID)
+	if j.ChannelID != uuid.Nil {
+		hold, err := d.Channels.Hold(ctx, j)
+		if err != nil {
+			return Step{}, err
+		}
+		if hold > 0 {
+			return Step{Wait: hold}, d.Store.PostponeDelivery(ctx, id, hold)
+		}
+	}
+	release, wait := d.slots.acquire(j.receiver())
 	if release == nil {
 		return Step{Wait: wait}, d.Store.PostponeDelivery(ctx, id, wait)
 	}
-	r, err := d.attempt(ctx, j)
+	send := d.attempt
+	if j.ChannelID != uuid.Nil {
+		send = d.notify
+	}
+	r, err := send(ctx, j)
 	release()
 	if err != nil {
 		return Step{}, err
@@ -111,7 +145,7 @@ func (d *Deliverer) record(ctx context.Context, j Job, r Result) (Step, error) {
 		return Step{}, err
 	}
 	if disabled {
-		d.Log.WarnContext(ctx, "a webhook endpoint was disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
+		d.Log.WarnContext(ctx, "a webhook endpoint or notification channel was disabled", "webhook_id", j.EndpointID, "channel_id", j.ChannelID, "gone", r.Gone)
 		d.Live.Announce()
 	}
 	return Step{Done: r.Status != Pending, Wait: r.RetryIn}, nil
@@ -145,8 +179,8 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
-		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
-		return d.failed(j, Result{Sent: true, Error: reason(err)}, 0), nil
+		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", Reason(err))
+		return d.failed(j, Result{Sent: true, Error: Reason(err)}, 0), nil
 	}
 	defer func() { _ = response.Body.Close() }()
 	head, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // only the status matters
@@ -171,6 +205,26 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	return d.failed(j, r, retryAfter), nil
 }
 
+// notify sends a notification.
+func (d *Deliverer) notify(ctx context.Context, j Job) (Result, error) {
+	a, err := d.Channels.Send(ctx, j)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Sent: !a.Unsent, ResponseStatus: a.Status, Error: a.Error, Gone: a.Gone}
+	switch {
+	case a.Delivered:
+		r.Status = Delivered
+		return r, nil
+	case a.Gone || a.Permanent:
+		r.Status = Dead
+	default:
+		r = d.failed(j, r, a.RetryAfter)
+	}
+	d.Log.InfoContext(ctx, "a notification was not delivered", "delivery_id", j.ID, "channel_id", j.ChannelID, "attempt", j.Attempts+1, "status", a.Status)
+	return r, nil
+}
+
 // failed schedules the next attempt after a failure.
 func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
 	schedule := d.Timing.withDefaults().RetrySchedule
@@ -184,9 +238,9 @@ func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
 	return r
 }
 
-// reason returns why there was no response, without resolved addresses: users see it, and
+// Reason returns why there was no response, without URLs and resolved addresses: users see it, and
 // the addresses may be internal.
-func reason(err error) string {
+func Reason(err error) string {
 	var outer *url.Error
 	switch {
 	case ssrf.IsBlocked(err):

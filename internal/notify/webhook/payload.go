@@ -44,6 +44,7 @@ type postData struct {
 	Hour          *millis    `json:"hour,omitempty"` // start of the hour with unusual views
 	Views         *int64     `json:"views,omitempty"`
 	Usual         *int64     `json:"usual,omitempty"` // median of the same hour of earlier weeks
+	Alert         string     `json:"alert,omitempty"` // name of a problem of the installation
 }
 
 type errorData struct {
@@ -92,6 +93,7 @@ type eventData struct {
 	Hour          *time.Time `json:"hour"`
 	Views         *int64     `json:"views"`
 	Usual         *int64     `json:"usual"`
+	Alert         string     `json:"alert"`
 }
 
 // Body returns the body for an event. publicURL is the public URL of the API.
@@ -123,6 +125,8 @@ func (e Event) Body(publicURL string) (string, error) {
 		if r.SiteID != nil {
 			d.Link = base + "sites/" + r.SiteID.String() + "/alerts"
 		}
+	case eventSystemTrouble, eventSystemRecovered:
+		d.Alert, d.Link = r.Alert, base+"system"
 	default:
 		if e.PostID != nil {
 			d.Link = base + "posts/" + e.PostID.String()

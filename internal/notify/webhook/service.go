@@ -77,7 +77,7 @@ type Change struct {
 
 // Create creates an endpoint and returns its secret, also when the request is repeated.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, address, description string, types []string, key idempotency.Key) (e Endpoint, plain secret.Text, replayed bool, err error) {
-	if address, err = s.checkURL(address); err == nil {
+	if address, err = CheckURL(s.Guard, address); err == nil {
 		err = checkDescription(description)
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 // Update updates an endpoint. A new URL and enabling reset the failure state.
 func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Endpoint, error) {
 	if c.URL != nil {
-		address, err := s.checkURL(*c.URL)
+		address, err := CheckURL(s.Guard, *c.URL)
 		if err != nil {
 			return Endpoint{}, err
 		}
@@ -217,9 +217,9 @@ func (s *Service) secret() (sealed SealedSecret, plain secret.Text, err error) {
 	return sealed, plain, err
 }
 
-// checkURL validates and normalizes the URL of an endpoint. Private addresses behind a
+// CheckURL validates and normalizes the URL of an endpoint or channel. Private addresses behind a
 // host name are rejected by the dialer.
-func (s *Service) checkURL(text string) (string, error) {
+func CheckURL(guard *ssrf.Guard, text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
 		return "", invalidURL("invalid", "Use a URL like https://hooks.example/dateline, without user or fragment.")
@@ -229,8 +229,8 @@ func (s *Service) checkURL(text string) (string, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	trusted := s.Guard.Trusts(net.JoinHostPort(u.Hostname(), port))
-	refused := s.Guard.CheckHost(u.Hostname())
+	trusted := guard.Trusts(net.JoinHostPort(u.Hostname(), port))
+	refused := guard.CheckHost(u.Hostname())
 	switch {
 	case trusted && (u.Scheme == "https" || u.Scheme == "http"):
 	case u.Scheme != "https":

@@ -26,6 +26,8 @@ const (
 	eventArticleMatched      = "article_matched"
 	eventSiteSpike           = "site_spike"
 	eventSiteDrop            = "site_drop"
+	eventSystemTrouble       = "system_trouble"
+	eventSystemRecovered     = "system_recovered"
 )
 
 // Status is the status of an endpoint.
@@ -87,7 +89,7 @@ const (
 // attempts.
 type Delivery struct {
 	ID             uuid.UUID
-	EndpointID     uuid.UUID
+	EndpointID     uuid.UUID // uuid.Nil for a notification
 	Type           string
 	Body           string
 	Status         DeliveryStatus
@@ -105,9 +107,18 @@ type Delivery struct {
 // Job is a delivery that is to be attempted.
 type Job struct {
 	Delivery
-	URL     string
-	Enabled bool
-	Wait    time.Duration // until it is due, by the database clock
+	ChannelID uuid.UUID // of a notification; uuid.Nil for a webhook
+	URL       string    // of a webhook
+	Enabled   bool
+	Wait      time.Duration // until it is due, by the database clock
+}
+
+// receiver returns the endpoint or channel of a delivery.
+func (j Job) receiver() uuid.UUID {
+	if j.ChannelID != uuid.Nil {
+		return j.ChannelID
+	}
+	return j.EndpointID
 }
 
 // Result is the result of an attempt.
@@ -144,7 +155,7 @@ const testType = "webhook.test"
 // Types returns the types that an endpoint can subscribe to.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "site.spike", "site.drop"}
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "site.spike", "site.drop", "system.trouble", "system.recovered"}
 }
 
 // TypeOf returns the public type of an event.
@@ -160,6 +171,10 @@ func TypeOf(event string) string {
 		return "site.spike"
 	case eventSiteDrop:
 		return "site.drop"
+	case eventSystemTrouble:
+		return "system.trouble"
+	case eventSystemRecovered:
+		return "system.recovered"
 	}
 	return "post." + event
 }

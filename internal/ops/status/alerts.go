@@ -51,7 +51,7 @@ func alerts(r Report) []Alert {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
 		if failure := r.Engines[name]; failure != "" && name != "clock" {
-			add(Critical, "EngineDown", name, 0, "%s: %s. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
+			add(Critical, EngineDown, name, 0, "%s: %s. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
 		}
 	}
 	if off := r.Clock.Offset.Abs(); off > dbclock.Warning {

@@ -76,7 +76,7 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 		return TargetResult{}, err
 	}
 	if !finding.isKeyed && (!finding.Conclusive || unresolved >= maxUnresolvedSends) {
-		return r.outcomes.uncertain(ctx, j, call, cause)
+		return r.outcomes.uncertain(ctx, j, call, cause, finding.Evidence)
 	}
 	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, map[string]any{"found": false, "evidence": finding.Evidence}); err != nil {
 		return TargetResult{}, err

@@ -75,6 +75,44 @@ func (l *Limiter) Acquire(ctx context.Context, c Caller, kind network.CallKind) 
 	return grant
 }
 
+// AcquireShare acquires a token for one call, if less than a percentage of each of its
+// buckets is used up, so that the rest is left for posts. Unlike Acquire it fails
+// closed: such calls can wait for Redis.
+func (l *Limiter) AcquireShare(ctx context.Context, c Caller, kind network.CallKind, percent int) Grant {
+	buckets := c.buckets(kind)
+	refused := Grant{RetryAt: time.Now().Add(time.Minute)}
+	if l.isBackingOff() {
+		return refused
+	}
+	reading, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	keys, args := scriptArgs(0, buckets)
+	raw, err := l.acquire.Run(reading, l.redis, keys, args...).Int64Slice()
+	if err != nil {
+		if ctx.Err() == nil {
+			l.recordFailure(err)
+		}
+		return refused
+	}
+	now := time.Now()
+	for i, b := range parseBuckets(raw, buckets, now) {
+		cost := buckets[i].cost
+		switch reserved := b.Limit - b.Limit*percent/100; {
+		case b.ClosedUntil.After(now):
+			refused.RetryAt = b.ClosedUntil
+		case b.Remaining < 0 || b.Limit == 0 || b.Remaining-cost >= reserved:
+			continue
+		case b.ResetAt.After(now):
+			refused.RetryAt = b.ResetAt
+		case b.Per > 0: // it refills evenly
+			refused.RetryAt = now.Add(b.Per * time.Duration(reserved+cost-b.Remaining) / time.Duration(b.Limit))
+		}
+		refused.Bucket, refused.Scope = b.Name, b.Scope
+		return refused
+	}
+	return l.Acquire(ctx, c, kind)
+}
+
 // Release returns a token that was not used.
 func (l *Limiter) Release(ctx context.Context, p Token) {
 	if p.acquiredAt.IsZero() {

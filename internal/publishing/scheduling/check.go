@@ -25,6 +25,7 @@ type check struct {
 	settled   map[uuid.UUID]bool       // accounts that can no longer be changed
 	problems  []apperr.FieldError
 	targets   []account.Account // that the content was checked for
+	notBefore time.Time         // of the next free slot; zero: any
 }
 
 func (d *Scheduler) check(w workspace.Workspace) *check {

@@ -129,8 +129,12 @@ func (c *check) nextFree(ctx context.Context, g account.Group, accounts []accoun
 		ids = append(ids, a.ID)
 	}
 	now := c.scheduler.now()
+	after := now
+	if c.notBefore.After(now) {
+		after = c.notBefore.Add(-time.Nanosecond)
+	}
 	var batch []time.Time
-	for at := range g.Upcoming(now) {
+	for at := range g.Upcoming(after) {
 		batch = append(batch, at)
 		isLast := at.After(now.Add(post.Horizon))
 		if len(batch) < slotBatch && !isLast {

@@ -57,6 +57,8 @@ func english() map[string]string {
 		"article_matched":       "A new article matches a saved search[: {url}].",
 		"selectors_failed":      "The selectors[ of {domain}] are failing, and relearning found no better ones[: {problem}].",
 
+		"deleted_at_network": "The post of {handle} was deleted at the network.",
+
 		"edited":                "Edited: {changes}.",
 		"edited.nothing":        "Saved without changes.",
 		"change.content":        "the text",

@@ -82,8 +82,8 @@ func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, err
 	if err != nil {
 		return webhook.Job{}, err
 	}
-	return webhook.Job{URL: r.Url, Enabled: r.EndpointStatus == db.WebhookStatusEnabled, Wait: time.Duration(r.DueIn * float64(time.Second)),
-		Delivery: webhook.Delivery{ID: r.ID, EndpointID: r.EndpointID, Type: r.Type, Body: r.Body,
+	return webhook.Job{URL: r.Url, Enabled: r.Enabled, Wait: time.Duration(r.DueIn * float64(time.Second)), ChannelID: idOrNil(r.ChannelID),
+		Delivery: webhook.Delivery{ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
 			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt}}, nil
 }
 
@@ -92,8 +92,8 @@ func (s *Store) PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Dura
 	return s.q.PostponeDelivery(ctx, db.PostponeDeliveryParams{ID: id, RetrySeconds: by.Seconds()})
 }
 
-// RecordAttempt records the result of an attempt in the delivery and its endpoint.
-// disabled reports whether the endpoint was disabled because of it. The result is ignored
+// RecordAttempt records the result of an attempt in the delivery and its endpoint or
+// channel. disabled reports whether that was disabled because of it. The result is ignored
 // if another attempt was recorded since the job was read.
 func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -108,6 +108,10 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 		}
 		n, err := q.RecordAttempt(ctx, p)
 		if err != nil || n == 0 || !r.Sent {
+			return err
+		}
+		if j.ChannelID != uuid.Nil {
+			disabled, err = recordChannelResult(ctx, q, j.ChannelID, r, failureTimeout)
 			return err
 		}
 		if r.Status == webhook.Delivered {
@@ -128,7 +132,7 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 }
 
 func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
-	d := webhook.Delivery{ID: r.ID, EndpointID: r.EndpointID, Type: r.Type, Body: r.Body, Status: webhook.DeliveryStatus(r.Status),
+	d := webhook.Delivery{ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body, Status: webhook.DeliveryStatus(r.Status),
 		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: r.LastError,
 		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC()}
 	if r.ResponseStatus != nil {

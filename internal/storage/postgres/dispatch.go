@@ -17,8 +17,8 @@ func (s *Store) PendingWebhookWork(ctx context.Context, overdue time.Duration) (
 	return row.Events, row.Deliveries, err
 }
 
-// DispatchWebhooks inserts the deliveries of up to limit events and advances the cursor,
-// in one transaction, so that each event is dispatched once. It returns the number of
+// DispatchWebhooks inserts the deliveries of up to limit events, to webhooks and to the
+// notification channels of members, and advances the cursor, in one transaction, so that each event is dispatched once. It returns the number of
 // events, which is 0 if another dispatcher holds the lock.
 func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webhook.Event) (string, error)) (dispatched int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -34,7 +34,14 @@ func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webho
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := insertDeliveries(ctx, q, rows, body); err != nil {
+		workspaces := make([]uuid.UUID, len(rows))
+		for i, r := range rows {
+			workspaces[i] = r.WorkspaceID
+		}
+		if err := insertDeliveries(ctx, q, rows, workspaces, body); err != nil {
+			return err
+		}
+		if err := collectNotifications(ctx, q, rows, workspaces); err != nil {
 			return err
 		}
 		last := rows[len(rows)-1]
@@ -44,11 +51,7 @@ func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webho
 	return dispatched, err
 }
 
-func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, body func(webhook.Event) (string, error)) error {
-	workspaces := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		workspaces[i] = r.WorkspaceID
-	}
+func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, workspaces []uuid.UUID, body func(webhook.Event) (string, error)) error {
 	found, err := q.EnabledWebhooks(ctx, workspaces)
 	if err != nil || len(found) == 0 {
 		return err

@@ -22,6 +22,7 @@ func SealedColumns() []keyring.Column {
 		{Table: "account_choices", Column: "accounts", Key: "id::text", Name: "'choice/' || id"},
 		{Table: "sites", Column: "visitor_key", Key: "id::text", Name: "'site/' || id"},
 		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Name: "'webhook-secret/' || id"},
+		{Table: "notification_channels", Column: "destination", Key: "id::text", Name: "'notification-channel/' || id"},
 	}
 }
 

@@ -535,6 +535,128 @@ func AllPostStatusValues() []PostStatus {
 	}
 }
 
+type RuleOutcome string
+
+const (
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+)
+
+func (e *RuleOutcome) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = RuleOutcome(s)
+	case string:
+		*e = RuleOutcome(s)
+	default:
+		return fmt.Errorf("unsupported scan type for RuleOutcome: %T", src)
+	}
+	return nil
+}
+
+type NullRuleOutcome struct {
+	RuleOutcome RuleOutcome
+	Valid       bool // Valid is true if RuleOutcome is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullRuleOutcome) Scan(value interface{}) error {
+	if value == nil {
+		ns.RuleOutcome, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.RuleOutcome.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullRuleOutcome) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.RuleOutcome), nil
+}
+
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeSkipped,
+		RuleOutcomeReserved,
+		RuleOutcomeCreated,
+		RuleOutcomeFailed:
+		return true
+	}
+	return false
+}
+
+func AllRuleOutcomeValues() []RuleOutcome {
+	return []RuleOutcome{
+		RuleOutcomeSkipped,
+		RuleOutcomeReserved,
+		RuleOutcomeCreated,
+		RuleOutcomeFailed,
+	}
+}
+
+type RuleStatus string
+
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+func (e *RuleStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = RuleStatus(s)
+	case string:
+		*e = RuleStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for RuleStatus: %T", src)
+	}
+	return nil
+}
+
+type NullRuleStatus struct {
+	RuleStatus RuleStatus
+	Valid      bool // Valid is true if RuleStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullRuleStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.RuleStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.RuleStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullRuleStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.RuleStatus), nil
+}
+
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive,
+		RuleStatusPaused:
+		return true
+	}
+	return false
+}
+
+func AllRuleStatusValues() []RuleStatus {
+	return []RuleStatus{
+		RuleStatusActive,
+		RuleStatusPaused,
+	}
+}
+
 type SeedStatus string
 
 const (
@@ -1289,6 +1411,21 @@ type AccountGroup struct {
 	UpdatedAt   time.Time
 }
 
+type AccountMeasuring struct {
+	AccountID    uuid.UUID
+	Reason       string
+	Message      string
+	ResumeAt     *time.Time
+	Failures     int32
+	TokenVersion int64
+	Settings     json.RawMessage
+	MissingScope string
+	Refused      []byte
+	ChargedMonth pgtype.Date
+	ChargedReads int32
+	ReadAt       *time.Time
+}
+
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1614,6 +1751,37 @@ type NetworkApp struct {
 	CreatedAt    time.Time
 }
 
+type NotificationChannel struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	UserID         uuid.UUID
+	Kind           string
+	Name           string
+	Destination    []byte
+	Hint           string
+	Types          []string
+	OwnPostsOnly   bool
+	Digest         string
+	QuietFrom      *int32
+	QuietTo        *int32
+	TimeZone       string
+	Language       string
+	Status         WebhookStatus
+	DisabledReason string
+	FailingSince   *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type NotificationItem struct {
+	ID         int64
+	DeliveryID uuid.UUID
+	ChannelID  uuid.UUID
+	EventID    int64
+	UsedAt     *time.Time
+	CreatedAt  time.Time
+}
+
 type Operation struct {
 	ID             uuid.UUID
 	TargetID       uuid.UUID
@@ -1646,6 +1814,15 @@ type PageVersion struct {
 	Header      json.RawMessage
 }
 
+type PagesWithoutArticle struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
 type PostComment struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1667,6 +1844,27 @@ type PostEvent struct {
 	At          time.Time
 	AccountID   *uuid.UUID
 	Tx          uint64
+}
+
+type PostMetric struct {
+	AccountID    uuid.UUID
+	RemoteID     string
+	DueAt        *time.Time
+	Claim        *uuid.UUID
+	ClaimedUntil *time.Time
+	State        string
+	MissingSince *time.Time
+	MeasuredAt   *time.Time
+	ChargedOn    pgtype.Date
+	Latest       []byte
+}
+
+type PostMetricReading struct {
+	AccountID uuid.UUID
+	RemoteID  string
+	Metric    string
+	At        time.Time
+	Value     int64
 }
 
 type PostTarget struct {
@@ -1725,6 +1923,50 @@ type ReviewLink struct {
 	Decision    *string
 	DecidedAt   *time.Time
 	Comment     string
+}
+
+type Rule struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	Name        string
+	Definition  json.RawMessage
+	Status      RuleStatus
+	PauseReason string
+	PauseError  string
+	PausedAt    *time.Time
+	Failures    int32
+	ActiveSince time.Time
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+type RuleArticle struct {
+	ID          int64
+	ArticleID   uuid.UUID
+	Attempts    int32
+	LeasedUntil time.Time
+}
+
+type RuleDecision struct {
+	ID             uuid.UUID
+	RuleID         uuid.UUID
+	WorkspaceID    uuid.UUID
+	ArticleID      uuid.UUID
+	GroupID        uuid.UUID
+	ArticleVersion int64
+	Title          string
+	Url            string
+	Outcome        RuleOutcome
+	Reason         string
+	Params         json.RawMessage
+	PostID         *uuid.UUID
+	PostRevision   int64
+	TextHash       []byte
+	Attention      string
+	DecidedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 type SavedSearch struct {
@@ -2078,6 +2320,7 @@ type SiteMonitor struct {
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
+	NoArticleReasons  []byte
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time
@@ -2146,6 +2389,13 @@ type StatsImport struct {
 	ToDay       pgtype.Date
 	Views       int64
 	CreatedAt   time.Time
+}
+
+type SystemAlert struct {
+	Name    string
+	Subject string
+	Source  string
+	Since   time.Time
 }
 
 type Url struct {
@@ -2316,7 +2566,8 @@ type WebhookCursor struct {
 
 type WebhookDelivery struct {
 	ID             uuid.UUID
-	EndpointID     uuid.UUID
+	EndpointID     *uuid.UUID
+	ChannelID      *uuid.UUID
 	EventID        *int64
 	Type           string
 	Body           string

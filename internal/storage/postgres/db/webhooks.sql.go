@@ -24,14 +24,15 @@ func (q *Queries) DeleteWebhook(ctx context.Context, id uuid.UUID) error {
 
 const deliveriesToStart = `-- name: DeliveriesToStart :many
 with waiting as (
-    select u.id, u.signaled_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
+    select u.id, u.signaled_at, coalesce(u.endpoint_id, u.channel_id) as receiver_id,
+        row_number() over (partition by coalesce(u.endpoint_id, u.channel_id) order by u.id) as place
     from webhook_deliveries u where u.status = 'pending' and not u.has_workflow
 ), busy as (
-    select u.endpoint_id, count(*) as in_flight from webhook_deliveries u
+    select coalesce(u.endpoint_id, u.channel_id) as receiver_id, count(*) as in_flight from webhook_deliveries u
     where u.status = 'pending' and u.has_workflow and u.due_at <= clock_timestamp()
-    group by u.endpoint_id
+    group by coalesce(u.endpoint_id, u.channel_id)
 ), fresh as (
-    select f.id from waiting f left join busy on busy.endpoint_id = f.endpoint_id
+    select f.id from waiting f left join busy on busy.receiver_id = f.receiver_id
     where f.place + coalesce(busy.in_flight, 0) <= $1::bigint
       and (f.signaled_at is null or f.signaled_at < clock_timestamp() - make_interval(secs => $2::float8))
     order by f.id limit $3
@@ -57,8 +58,8 @@ type DeliveriesToStartParams struct {
 }
 
 // Deliveries without a workflow, or whose attempt is overdue. Each is returned to one
-// dispatcher at a time. The attempts in flight per endpoint are limited, so that a slow
-// endpoint does not fill the queue.
+// dispatcher at a time. The attempts in flight per endpoint or channel are limited, so
+// that a slow one does not fill the queue.
 func (q *Queries) DeliveriesToStart(ctx context.Context, arg DeliveriesToStartParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, deliveriesToStart,
 		arg.PerEndpoint,
@@ -85,27 +86,29 @@ func (q *Queries) DeliveriesToStart(ctx context.Context, arg DeliveriesToStartPa
 }
 
 const deliveryForAttempt = `-- name: DeliveryForAttempt :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
-    w.url, w.status as endpoint_status, w.workspace_id,
+select d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
+    coalesce(w.url, '')::text as url, (coalesce(w.status, c.status) = 'enabled')::boolean as enabled,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
-from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+from webhook_deliveries d
+left join webhook_endpoints w on w.id = d.endpoint_id
+left join notification_channels c on c.id = d.channel_id
 where d.id = $1
 `
 
 type DeliveryForAttemptRow struct {
-	ID             uuid.UUID
-	EndpointID     uuid.UUID
-	EventID        *int64
-	Type           string
-	Body           string
-	Status         DeliveryStatus
-	Attempts       int32
-	Retries        int32
-	DueAt          time.Time
-	Url            string
-	EndpointStatus WebhookStatus
-	WorkspaceID    uuid.UUID
-	DueIn          float64
+	ID         uuid.UUID
+	EndpointID *uuid.UUID
+	ChannelID  *uuid.UUID
+	EventID    *int64
+	Type       string
+	Body       string
+	Status     DeliveryStatus
+	Attempts   int32
+	Retries    int32
+	DueAt      time.Time
+	Url        string
+	Enabled    bool
+	DueIn      float64
 }
 
 func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (DeliveryForAttemptRow, error) {
@@ -114,6 +117,7 @@ func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (Deliver
 	err := row.Scan(
 		&i.ID,
 		&i.EndpointID,
+		&i.ChannelID,
 		&i.EventID,
 		&i.Type,
 		&i.Body,
@@ -122,8 +126,7 @@ func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (Deliver
 		&i.Retries,
 		&i.DueAt,
 		&i.Url,
-		&i.EndpointStatus,
-		&i.WorkspaceID,
+		&i.Enabled,
 		&i.DueIn,
 	)
 	return i, err
@@ -177,14 +180,14 @@ const dueEvents = `-- name: DueEvents :many
 select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.actor, e.data, e.at,
     coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
     coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
-    coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time
+    coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time, p.user_id as author_id
 from post_events e
 left join post_targets t on t.id = e.target_id
 left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > ($1::xid8, $2::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop')
+  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered')
 order by e.tx, e.id limit $3
 `
 
@@ -210,6 +213,7 @@ type DueEventsRow struct {
 	RemoteUrl     string
 	SentAt        *time.Time
 	ScheduledTime *time.Time
+	AuthorID      *uuid.UUID
 }
 
 // Events after the cursor whose transactions are visible (see WorkspaceEvents), with the
@@ -239,6 +243,7 @@ func (q *Queries) DueEvents(ctx context.Context, arg DueEventsParams) ([]DueEven
 			&i.RemoteUrl,
 			&i.SentAt,
 			&i.ScheduledTime,
+			&i.AuthorID,
 		); err != nil {
 			return nil, err
 		}
@@ -296,8 +301,8 @@ func (q *Queries) ForgetDeliveryWorkflows(ctx context.Context) error {
 }
 
 const getDelivery = `-- name: GetDelivery :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-where d.id = $1 and d.endpoint_id = $2 and w.workspace_id = $3
+select d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+where d.id = $1 and d.endpoint_id = $2::uuid and w.workspace_id = $3
 `
 
 type GetDeliveryParams struct {
@@ -312,6 +317,7 @@ func (q *Queries) GetDelivery(ctx context.Context, arg GetDeliveryParams) (Webho
 	err := row.Scan(
 		&i.ID,
 		&i.EndpointID,
+		&i.ChannelID,
 		&i.EventID,
 		&i.Type,
 		&i.Body,
@@ -384,8 +390,8 @@ func (q *Queries) InsertDeliveries(ctx context.Context, arg InsertDeliveriesPara
 }
 
 const insertTestDelivery = `-- name: InsertTestDelivery :one
-insert into webhook_deliveries (id, endpoint_id, type, body) values ($1, $2, $3, $4)
-returning id, endpoint_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at
+insert into webhook_deliveries (id, endpoint_id, type, body) values ($1, $2::uuid, $3, $4)
+returning id, endpoint_id, channel_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at
 `
 
 type InsertTestDeliveryParams struct {
@@ -406,6 +412,7 @@ func (q *Queries) InsertTestDelivery(ctx context.Context, arg InsertTestDelivery
 	err := row.Scan(
 		&i.ID,
 		&i.EndpointID,
+		&i.ChannelID,
 		&i.EventID,
 		&i.Type,
 		&i.Body,
@@ -482,8 +489,8 @@ func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecr
 }
 
 const listDeliveries = `-- name: ListDeliveries :many
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-where d.endpoint_id = $1 and w.workspace_id = $2
+select d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+where d.endpoint_id = $1::uuid and w.workspace_id = $2
   and ($3::delivery_status is null or d.status = $3)
   and ($4::uuid is null or d.id < $4)
 order by d.id desc limit $5
@@ -515,6 +522,7 @@ func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) 
 		if err := rows.Scan(
 			&i.ID,
 			&i.EndpointID,
+			&i.ChannelID,
 			&i.EventID,
 			&i.Type,
 			&i.Body,
@@ -638,7 +646,7 @@ const pendingWebhookWork = `-- name: PendingWebhookWork :one
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
@@ -735,7 +743,7 @@ func (q *Queries) RecordAttempt(ctx context.Context, arg RecordAttemptParams) (i
 const redeliverDead = `-- name: RedeliverDead :execrows
 update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
 from webhook_endpoints w
-where d.endpoint_id = $1 and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = $2 and w.status = 'enabled'
+where d.endpoint_id = $1::uuid and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = $2 and w.status = 'enabled'
 `
 
 type RedeliverDeadParams struct {
@@ -754,8 +762,8 @@ func (q *Queries) RedeliverDead(ctx context.Context, arg RedeliverDeadParams) (i
 const redeliverOne = `-- name: RedeliverOne :one
 update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
 from webhook_endpoints w
-where d.id = $1 and d.endpoint_id = $2 and w.id = d.endpoint_id and w.workspace_id = $3 and w.status = 'enabled'
-returning d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at
+where d.id = $1 and d.endpoint_id = $2::uuid and w.id = d.endpoint_id and w.workspace_id = $3 and w.status = 'enabled'
+returning d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at
 `
 
 type RedeliverOneParams struct {
@@ -771,6 +779,7 @@ func (q *Queries) RedeliverOne(ctx context.Context, arg RedeliverOneParams) (Web
 	err := row.Scan(
 		&i.ID,
 		&i.EndpointID,
+		&i.ChannelID,
 		&i.EventID,
 		&i.Type,
 		&i.Body,

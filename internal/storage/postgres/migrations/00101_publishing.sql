@@ -374,6 +374,71 @@ create table post_comments (
 );
 create index post_comments_post on post_comments (post_id, created_at);
 
+create type rule_status as enum ('active', 'paused');
+
+-- Rules that create posts from new articles (internal/publishing/rule).
+create table rules (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    user_id      uuid not null references users,                   -- who created it; its posts are theirs
+    name         text not null check (name <> '' and length(name) <= 80),
+    definition   jsonb not null check (jsonb_typeof(definition) = 'object'), -- rule.Definition
+    status       rule_status not null default 'active',
+    pause_reason text not null default '',                         -- empty while it is active
+    pause_error  text not null default '',                         -- the last failure, if failures paused it
+    paused_at    timestamptz,
+    failures     int not null default 0,                           -- in a row
+    active_since timestamptz not null default clock_timestamp(),   -- earlier articles are not evaluated
+    version      bigint not null default 1,                        -- incremented by every change; the API's ETag
+    created_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default clock_timestamp(),
+    check ((status = 'paused') = (pause_reason <> ''))
+);
+create unique index rules_name on rules (workspace_id, lower(name));
+create index rules_active on rules (workspace_id) where status = 'active';
+
+create type rule_outcome as enum ('skipped', 'reserved', 'created', 'failed');
+
+-- What rules decided about articles. An article gets one post from each rule, and so does
+-- a group of near-duplicates.
+create table rule_decisions (
+    id              uuid primary key,
+    rule_id         uuid not null references rules on delete cascade,
+    workspace_id    uuid not null references workspaces on delete cascade,
+    article_id      uuid not null,
+    group_id        uuid not null,                                 -- articles.group_id
+    article_version bigint not null,                               -- that the post was last compared with
+    title           text not null,
+    url             text not null,
+    outcome         rule_outcome not null,
+    reason          text not null,
+    params          jsonb not null default '{}',
+    post_id         uuid,                                          -- chosen when it was reserved: retries create the same post
+    post_revision   bigint not null default 0,                     -- as the rule wrote it; any other was written by a person
+    text_hash       bytea,                                         -- of the texts as the rule rendered them
+    attention       text not null default '',                      -- why a person should look at the post; empty: no reason
+    decided_at      timestamptz not null,
+    updated_at      timestamptz not null default clock_timestamp(),
+    constraint rule_decisions_article unique (rule_id, article_id),
+    check (outcome not in ('reserved', 'created') or post_id is not null)
+);
+create unique index rule_decisions_group on rule_decisions (rule_id, group_id) where outcome in ('reserved', 'created');
+create index rule_decisions_time on rule_decisions (rule_id, decided_at);
+create index rule_decisions_page on rule_decisions (workspace_id, id desc);
+create index rule_decisions_posts on rule_decisions (article_id) where outcome in ('reserved', 'created');
+create index rule_decisions_reserved on rule_decisions (updated_at) where outcome = 'reserved';
+create index rule_decisions_attention on rule_decisions (workspace_id, id desc) where attention <> '';
+
+-- Stored and changed articles that rules have to evaluate: written in the transaction
+-- that changes the article, deleted when the workflows of the decisions have started.
+create table rule_articles (
+    id           bigint generated always as identity primary key,
+    article_id   uuid not null,
+    attempts     int not null default 0,
+    leased_until timestamptz not null default '-infinity'
+);
+create index rule_articles_open on rule_articles (leased_until, id);
+
 create type operation_state as enum
     ('prepared', 'sending', 'accepted', 'definite_failure', 'ambiguous',
      'reconciled_ok', 'reconciled_absent', 'manual');
@@ -416,6 +481,52 @@ create table remote_posts (
 );
 create index remote_posts_recent on remote_posts (account_id, posted_at);
 
+-- Reading the metrics of an account's posts (internal/publishing/measure). A row
+-- exists once it was tried.
+create table account_measuring (
+    account_id    uuid primary key references accounts on delete cascade,
+    reason        text not null default '',                        -- why nothing is read until resume_at; '': it is read
+    message       text not null default '',
+    resume_at     timestamptz,
+    failures      int not null default 0,                          -- since the last success
+    token_version bigint not null default 0,                       -- of the account when the reason was recorded: a newer token resumes
+    settings      jsonb not null default '{}',                     -- likewise: changed settings resume
+    missing_scope text not null default '',                        -- a scope without which some metrics are absent
+    refused       jsonb not null default '{}' check (jsonb_typeof(refused) = 'object'), -- metrics that the network refused, by its names: until when they are not requested
+    charged_month date,                                            -- UTC
+    charged_reads int not null default 0,                          -- posts in that month for whose metrics the network charged
+    read_at       timestamptz                                      -- last success
+);
+
+-- The measured posts: the schedule of their readings, and their latest metrics. Rows
+-- are added by the first run after a post, not when it is published.
+create table post_metrics (
+    account_id    uuid not null,
+    remote_id     text not null,
+    due_at        timestamptz,                                     -- of the next reading; null: there is none
+    claim         uuid,                                            -- of the run that reads it
+    claimed_until timestamptz,
+    state         text not null default 'pending' check (state in ('pending', 'measured', 'missing', 'deleted', 'unavailable', 'unsupported')),
+    missing_since timestamptz,                                     -- first reading without the post
+    measured_at   timestamptz,                                     -- last reading with it
+    charged_on    date,                                            -- last UTC day on which the network charged for it
+    latest        jsonb not null default '{}' check (jsonb_typeof(latest) = 'object'), -- metric: value; an absent metric is not zero
+    primary key (account_id, remote_id),
+    foreign key (account_id, remote_id) references remote_posts on delete cascade
+);
+create index post_metrics_due on post_metrics (due_at) where due_at is not null;
+
+-- Every reading, one row per metric.
+create table post_metric_readings (
+    account_id uuid not null,
+    remote_id  text not null,
+    metric     text not null,
+    at         timestamptz not null,
+    value      bigint not null,
+    primary key (account_id, remote_id, metric, at),
+    foreign key (account_id, remote_id) references post_metrics on delete cascade
+);
+
 -- Events for timelines, live streams and webhooks; events of an account or a site
 -- have no post. tx is the transaction that wrote the event. Ids are assigned
 -- before a transaction commits, so a reader that orders by id alone skips events
@@ -438,7 +549,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -457,7 +568,7 @@ create table workers (
 );
 
 -- +goose Down
-drop table workers, bulk_answers, review_links, post_comments, post_events, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
+drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
-drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
+drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

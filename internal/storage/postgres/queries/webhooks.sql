@@ -47,7 +47,7 @@ order by id for share;
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
@@ -63,14 +63,14 @@ select tx, event_id from webhook_cursor for update skip locked;
 select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.actor, e.data, e.at,
     coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
     coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
-    coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time
+    coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time, p.user_id as author_id
 from post_events e
 left join post_targets t on t.id = e.target_id
 left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > (@after_tx::xid8, @after_id::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop')
+  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered')
 order by e.tx, e.id limit @page_size;
 
 -- name: MoveWebhookCursor :exec
@@ -82,22 +82,23 @@ select unnest(@ids::uuid[]), unnest(@endpoint_ids::uuid[]), unnest(@event_ids::b
 on conflict (event_id, endpoint_id) do nothing;
 
 -- name: InsertTestDelivery :one
-insert into webhook_deliveries (id, endpoint_id, type, body) values (@id, @endpoint_id, @type, @body)
+insert into webhook_deliveries (id, endpoint_id, type, body) values (@id, @endpoint_id::uuid, @type, @body)
 returning *;
 
 -- name: DeliveriesToStart :many
 -- Deliveries without a workflow, or whose attempt is overdue. Each is returned to one
--- dispatcher at a time. The attempts in flight per endpoint are limited, so that a slow
--- endpoint does not fill the queue.
+-- dispatcher at a time. The attempts in flight per endpoint or channel are limited, so
+-- that a slow one does not fill the queue.
 with waiting as (
-    select u.id, u.signaled_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
+    select u.id, u.signaled_at, coalesce(u.endpoint_id, u.channel_id) as receiver_id,
+        row_number() over (partition by coalesce(u.endpoint_id, u.channel_id) order by u.id) as place
     from webhook_deliveries u where u.status = 'pending' and not u.has_workflow
 ), busy as (
-    select u.endpoint_id, count(*) as in_flight from webhook_deliveries u
+    select coalesce(u.endpoint_id, u.channel_id) as receiver_id, count(*) as in_flight from webhook_deliveries u
     where u.status = 'pending' and u.has_workflow and u.due_at <= clock_timestamp()
-    group by u.endpoint_id
+    group by coalesce(u.endpoint_id, u.channel_id)
 ), fresh as (
-    select f.id from waiting f left join busy on busy.endpoint_id = f.endpoint_id
+    select f.id from waiting f left join busy on busy.receiver_id = f.receiver_id
     where f.place + coalesce(busy.in_flight, 0) <= @per_endpoint::bigint
       and (f.signaled_at is null or f.signaled_at < clock_timestamp() - make_interval(secs => @retry_seconds::float8))
     order by f.id limit @max_count
@@ -121,10 +122,12 @@ update webhook_deliveries set has_workflow = true where id = @id and status = 'p
 update webhook_deliveries set has_workflow = false, signaled_at = null where status = 'pending' and has_workflow;
 
 -- name: DeliveryForAttempt :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
-    w.url, w.status as endpoint_status, w.workspace_id,
+select d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
+    coalesce(w.url, '')::text as url, (coalesce(w.status, c.status) = 'enabled')::boolean as enabled,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
-from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+from webhook_deliveries d
+left join webhook_endpoints w on w.id = d.endpoint_id
+left join notification_channels c on c.id = d.channel_id
 where d.id = @id;
 
 -- name: RecordAttempt :execrows
@@ -160,26 +163,26 @@ select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object
 
 -- name: ListDeliveries :many
 select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-where d.endpoint_id = @endpoint_id and w.workspace_id = @workspace_id
+where d.endpoint_id = @endpoint_id::uuid and w.workspace_id = @workspace_id
   and (sqlc.narg('status')::delivery_status is null or d.status = sqlc.narg('status'))
   and (sqlc.narg('before')::uuid is null or d.id < sqlc.narg('before'))
 order by d.id desc limit @page_size;
 
 -- name: GetDelivery :one
 select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-where d.id = @id and d.endpoint_id = @endpoint_id and w.workspace_id = @workspace_id;
+where d.id = @id and d.endpoint_id = @endpoint_id::uuid and w.workspace_id = @workspace_id;
 
 -- name: RedeliverOne :one
 -- Also makes a pending delivery due immediately.
 update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
 from webhook_endpoints w
-where d.id = @id and d.endpoint_id = @endpoint_id and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled'
+where d.id = @id and d.endpoint_id = @endpoint_id::uuid and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled'
 returning d.*;
 
 -- name: RedeliverDead :execrows
 update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
 from webhook_endpoints w
-where d.endpoint_id = @endpoint_id and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled';
+where d.endpoint_id = @endpoint_id::uuid and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled';
 
 -- name: PruneDeliveries :execrows
 delete from webhook_deliveries where id in (

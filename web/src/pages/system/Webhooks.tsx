@@ -10,9 +10,10 @@ import { Time } from '../../components/Time'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
 
-const types: Schemas['WebhookType'][] = [
+export const types: Schemas['WebhookType'][] = [
   'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
   'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'site.spike', 'site.drop',
+  'system.trouble', 'system.recovered',
 ]
 
 export function Webhooks() {

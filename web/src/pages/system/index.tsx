@@ -6,6 +6,7 @@ import { useAtLeast } from '../../lib/session'
 import { Audit } from './Audit'
 import { Health } from './Health'
 import { Members } from './Members'
+import { Notifications } from './Notifications'
 import { State } from './State'
 import { Tokens } from './Tokens'
 import { Webhooks } from './Webhooks'
@@ -18,7 +19,7 @@ export function SystemPage() {
   const editor = useAtLeast('editor')
   const navigate = useNavigate()
   const { tab } = route.useSearch()
-  const tabs = editor ? (['health', 'members', 'tokens', 'webhooks', 'audit'] as const) : (['health', 'tokens'] as const)
+  const tabs = editor ? (['health', 'notifications', 'members', 'tokens', 'webhooks', 'audit'] as const) : (['health', 'notifications', 'tokens'] as const)
   const current = tabs.find((name) => name === tab) ?? 'health'
   return (
     <Page title={t('system.title')} lead={t('system.lead')}>
@@ -31,6 +32,9 @@ export function SystemPage() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="health">{editor ? <State /> : <Health />}</Tabs.Panel>
+        <Tabs.Panel value="notifications">
+          <Notifications />
+        </Tabs.Panel>
         <Tabs.Panel value="members">
           <Members />
         </Tabs.Panel>

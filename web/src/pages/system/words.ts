@@ -1,8 +1,14 @@
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
+import type { Schemas } from '../../api/client'
 
 /** The name of an engine, or its id if it is unknown. */
 export const engineName = (t: TFunction, name: string) => t(`system.engine.${name as 'database'}`, { defaultValue: name })
+
+type Underscored<T> = T extends `${infer A}.${infer B}` ? `${A}_${B}` : never
+
+/** The part of a message's key that stands for a type of event. */
+export const typeKey = (type: Schemas['WebhookType']) => type.replace('.', '_') as Underscored<Schemas['WebhookType']>
 
 const sizes = [['gigabyte', 1e9], ['megabyte', 1e6], ['kilobyte', 1e3]] as const
 

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"dateline/internal/identity/secret"
+	"dateline/internal/notify/email"
+	"dateline/internal/notify/notification"
+)
+
+// notificationLinks returns the links in notifications.
+func (p *parts) notificationLinks() notification.Links {
+	return notification.Links{Sealer: p.sealer, PublicURL: p.cfg.PublicURL}
+}
+
+// notificationSender returns the sender of notifications.
+func (p *parts) notificationSender() *notification.Sender {
+	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Links: p.notificationLinks()}
+	if p.cfg.SMTPHost != "" {
+		s.Mailer = p.smtp()
+	}
+	return s
+}
+
+// smtp returns the configured SMTP server.
+func (p *parts) smtp() *email.SMTP {
+	from, domain := p.cfg.EmailSender()
+	return &email.SMTP{Server: email.Server{Host: p.cfg.SMTPHost, Port: p.cfg.SMTPPort, Encryption: email.Encryption(p.cfg.SMTPEncryption),
+		Username: p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain}}
+}

@@ -1,0 +1,162 @@
+package notification
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/webpage"
+)
+
+func at(t *testing.T, text string) time.Time {
+	t.Helper()
+	when, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return when
+}
+
+func TestChannel_QuietForLastsUntilTheEndInItsZone(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		zone     string
+		from, to int
+		now      string
+		want     time.Duration
+	}{
+		"before":             {"Asia/Ho_Chi_Minh", 22 * 60, 7 * 60, "2026-11-23T21:59:00+07:00", 0},
+		"start":              {"Asia/Ho_Chi_Minh", 22 * 60, 7 * 60, "2026-11-23T22:00:00+07:00", 9 * time.Hour},
+		"after midnight":     {"Asia/Ho_Chi_Minh", 22 * 60, 7 * 60, "2026-11-24T06:30:00+07:00", 30 * time.Minute},
+		"end":                {"Asia/Ho_Chi_Minh", 22 * 60, 7 * 60, "2026-11-24T07:00:00+07:00", 0},
+		"another zone":       {"Asia/Ho_Chi_Minh", 22 * 60, 7 * 60, "2026-11-23T16:00:00Z", 8 * time.Hour},
+		"within a day":       {"UTC", 12*60 + 30, 13 * 60, "2026-11-23T12:45:00Z", 15 * time.Minute},
+		"clock goes forward": {"Europe/Berlin", 22 * 60, 7 * 60, "2026-03-28T22:00:00+01:00", 8 * time.Hour},
+		"clock goes back":    {"Europe/Berlin", 22 * 60, 7 * 60, "2026-10-24T22:00:00+02:00", 10 * time.Hour},
+	} {
+		c := Channel{TimeZone: row.zone, Quiet: &Quiet{row.from, row.to}}
+		if got := c.quietFor(at(t, row.now)); got != row.want {
+			t.Errorf("%s: got %s, want %s", name, got, row.want)
+		}
+	}
+	if got := (Channel{TimeZone: "UTC"}).quietFor(time.Now()); got != 0 {
+		t.Errorf("without quiet hours: got %s", got)
+	}
+}
+
+func TestChannel_DueFollowsDigestAndQuietHours(t *testing.T) {
+	t.Parallel()
+	night := &Quiet{22 * 60, 9 * 60}
+	for name, row := range map[string]struct {
+		digest    Digest
+		quiet     *Quiet
+		now, want string
+	}{
+		"at once":             {NoDigest, nil, "2026-11-23T21:40:10+07:00", "2026-11-23T21:40:10+07:00"},
+		"at once, quiet":      {NoDigest, night, "2026-11-23T23:40:00+07:00", "2026-11-24T09:00:00+07:00"},
+		"hourly":              {Hourly, nil, "2026-11-23T21:40:10+07:00", "2026-11-23T22:00:00+07:00"},
+		"hourly, then quiet":  {Hourly, night, "2026-11-23T21:40:10+07:00", "2026-11-24T09:00:00+07:00"},
+		"daily, before eight": {Daily, nil, "2026-11-23T07:59:00+07:00", "2026-11-23T08:00:00+07:00"},
+		"daily, at eight":     {Daily, nil, "2026-11-23T08:00:00+07:00", "2026-11-24T08:00:00+07:00"},
+		"daily, then quiet":   {Daily, night, "2026-11-23T08:00:00+07:00", "2026-11-24T09:00:00+07:00"},
+	} {
+		c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Digest: row.digest, Quiet: row.quiet}
+		if got := c.Due(at(t, row.now)); !got.Equal(at(t, row.want)) {
+			t.Errorf("%s: got %s, want %s", name, got, row.want)
+		}
+	}
+}
+
+// Texts of users and pages keep their words and get no markup of their own: a title must
+// not become a link, a mention or a heading.
+func TestRequest_EscapesTextsForEachService(t *testing.T) {
+	t.Parallel()
+	const title = "[Win](https://evil.example) <!channel> <https://evil.example|now> @everyone *b*"
+	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: title}}}, lines: []line{{text: title}, {text: "https://dateline.example/app_a", url: true}}}
+	for kind, row := range map[Kind]struct{ without, with string }{
+		Slack:   {"<https://evil.example", "&lt;!channel&gt;"},
+		Discord: {"[Win](https", `"allowed_mentions":{"parse":[]}`},
+		Teams:   {`"text":"[Win](https`, `[https://dateline.example/app_a](https://dateline.example/app_a)`},
+	} {
+		r, err := request(t.Context(), kind, Destination{URL: "https://hooks.example/x"}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(raw); strings.Contains(text, row.without) || !strings.Contains(text, row.with) || !strings.Contains(text, "https://dateline.example/app_a") || !json.Valid(raw) {
+			t.Errorf("%s: got %s, want it without %s and with %s", kind, text, row.without, row.with)
+		}
+	}
+}
+
+func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ơ", 30_000)
+	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: long}}}, lines: []line{{text: long}}}
+	for kind, limit := range map[Kind]struct {
+		field string
+		max   int
+	}{Telegram: {"text", maxTelegram}, Discord: {"content", maxDiscord}, Ntfy: {"message", maxNtfy}, Slack: {"text", maxText}, Matrix: {"body", maxText}} {
+		r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Token: "1:a", Recipient: "!room:chat.example"}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := body[limit.field].(string)
+		if n := len([]rune(text)); n != limit.max || !strings.HasSuffix(text, "…") {
+			t.Errorf("%s: got %d characters, want %d", kind, n, limit.max)
+		}
+	}
+}
+
+func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
+	t.Parallel()
+	post, target := uuid.New(), uuid.New()
+	c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Language: webpage.English}
+	m, err := c.Compose([]Fact{{Item: 7, Type: "uncertain", PostID: &post, TargetID: &target, Network: "mastodon", Handle: "@desk", Content: "Flood\nwarning",
+		Data: []byte(`{"message":"No response.","evidence":"Nothing like it among the last 40 posts.","sent":"2026-11-23T12:00:05Z"}`)}}, 1, "https://dateline.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := m.lines(webpage.Preferences{Language: webpage.English}, func(item int64) (string, string, error) {
+		if item != 7 {
+			t.Errorf("got links for %d, want 7", item)
+		}
+		return "https://dateline.example/p", "https://dateline.example/a", nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Title + "\n" + joined(lines, nil)
+	want := "Check whether it was published on @desk (mastodon)\nPost: Flood warning\nSearched for: this text on @desk (mastodon), sent at 2026-11-23 19:00 +07.\nFound: Nothing like it among the last 40 posts.\n" +
+		"It is published:\nhttps://dateline.example/p\nIt is not published, send it again:\nhttps://dateline.example/a\nThe post:\nhttps://dateline.example/app/posts/" + post.String()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Every type has a title in both languages, with the same placeholder.
+func TestTitles_CoverAllTypesInBothLanguages(t *testing.T) {
+	t.Parallel()
+	for kind, title := range titles() {
+		if title.EN == "" || title.VI == "" || strings.Count(title.EN, "%s") != strings.Count(title.VI, "%s") {
+			t.Errorf("%s: got %+v", kind, title)
+		}
+		for _, language := range []webpage.Language{webpage.English, webpage.Vietnamese} {
+			m, err := (Channel{TimeZone: "UTC", Language: language}).Compose([]Fact{{Type: kind, Handle: "@desk", Network: "mastodon", Data: []byte(`{}`)}, {Type: kind}}, 25, "https://dateline.example")
+			if err != nil || len(m.Entries) != 2 || m.More != 23 || strings.Contains(m.Entries[0].Title, "%!") {
+				t.Errorf("%s in %s: got %+v, %v", kind, language, m, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package notification
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/retry"
+	"dateline/internal/infra/webpage"
+	"dateline/internal/notify/email"
+	"dateline/internal/notify/webhook"
+)
+
+// SenderStore reads what is to be sent.
+type SenderStore interface {
+	Channel(ctx context.Context, id uuid.UUID) (Channel, error)
+	// CloseNotification ends the collection of events and stores the message that compose
+	// makes of them. A notification that was closed before keeps its message.
+	CloseNotification(ctx context.Context, id uuid.UUID, limit int, compose func(facts []Fact, total int) (string, error)) (body string, err error)
+}
+
+// Mailer sends an email: email.SMTP.
+type Mailer interface {
+	Send(ctx context.Context, m email.Message) error
+}
+
+// Sender sends notifications: it implements webhook.Channels.
+type Sender struct {
+	Store  SenderStore
+	Sealer *secret.Sealer
+	Client *http.Client // refuses private addresses, see call.NewClient
+	Mailer Mailer       // nil: no SMTP server is configured
+	Links  Links
+	Now    func() time.Time // nil: time.Now
+}
+
+const (
+	timeout         = 15 * time.Second // of a request
+	maxRetryAfter   = time.Hour
+	maxResponseBody = 4 << 10
+	maxReason       = 200
+)
+
+// Hold returns how long the quiet hours of a channel last.
+func (s *Sender) Hold(ctx context.Context, j webhook.Job) (time.Duration, error) {
+	if j.Type == testType {
+		return 0, nil // requested just now
+	}
+	c, err := s.Store.Channel(ctx, j.ChannelID)
+	if err != nil {
+		return 0, err
+	}
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	return c.quietFor(now()), nil
+}
+
+// Send sends a notification. An error means that nothing was sent.
+func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error) {
+	c, err := s.Store.Channel(ctx, j.ChannelID)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	body, err := s.Store.CloseNotification(ctx, j.ID, maxEntries, func(facts []Fact, total int) (string, error) {
+		m, err := c.Compose(facts, total, s.Links.PublicURL)
+		if err != nil {
+			return "", err
+		}
+		return m.encode()
+	})
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	message, err := decode(body)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	if len(message.Entries) == 0 {
+		return webhook.Answer{Delivered: true, Unsent: true}, nil // its events were deleted
+	}
+	lines, err := message.lines(webpage.Preferences{Language: c.Language}, s.Links.Decision)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	d, err := unseal(s.Sealer, c)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out := outgoing{id: j.ID, message: message, lines: lines}
+	if c.Kind == Email {
+		return s.email(ctx, c, d, out)
+	}
+	return s.post(ctx, c, d, out)
+}
+
+// email sends an email. Its Message-ID is that of the delivery, so mail programs show a
+// repeated one once.
+func (s *Sender) email(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
+	if s.Mailer == nil {
+		return webhook.Answer{Error: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST."}, nil
+	}
+	unsubscribe, err := s.Links.Unsubscribe(c.ID)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	subject, text := o.asEmail(c.Language, unsubscribe)
+	err = s.Mailer.Send(ctx, email.Message{ID: o.id, To: d.Recipient, Subject: subject, Text: text, UnsubscribeURL: unsubscribe})
+	switch {
+	case err == nil:
+		return webhook.Answer{Delivered: true}, nil
+	case errors.Is(err, email.ErrRejected):
+		return webhook.Answer{Error: "The mail server rejected the email.", Permanent: true}, nil
+	default:
+		return webhook.Answer{Error: "The email was not sent."}, nil
+	}
+}
+
+func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
+	r, err := request(ctx, c.Kind, d, o)
+	if err != nil {
+		// The error can contain the URL, which is a secret.
+		return webhook.Answer{Error: "The address of the channel is invalid. Enter it again."}, nil //nolint:nilerr // recorded as the result
+	}
+	client := *s.Client
+	// A redirect could leak the message to another host.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(r)
+	if err != nil {
+		return webhook.Answer{Error: webhook.Reason(err)}, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // only explains the status
+	a := webhook.Answer{Status: response.StatusCode, Delivered: response.StatusCode/100 == 2}
+	if a.Delivered {
+		return a, nil
+	}
+	a.Error = "The service responded with " + strconv.Itoa(a.Status) + "."
+	said, after := explanation(raw)
+	if said != "" && !mentions(said, d) {
+		a.Error = "The service responded with " + strconv.Itoa(a.Status) + ": " + said
+	}
+	switch a.Status {
+	case http.StatusGone:
+		a.Gone = true
+	case http.StatusNotFound:
+		a.Gone = c.Kind == Slack || c.Kind == Discord // a deleted webhook
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		a.RetryAfter = max(retry.After(response.Header, time.Now(), maxRetryAfter), min(after, maxRetryAfter))
+	}
+	return a, nil
+}
+
+// explanation reads the reason and the wait from the response of a service: Telegram has
+// description and parameters.retry_after, Discord message and retry_after, Matrix error
+// and retry_after_ms, ntfy error.
+func explanation(raw []byte) (text string, after time.Duration) {
+	var r struct {
+		Description  string  `json:"description"`
+		Message      string  `json:"message"`
+		Error        string  `json:"error"`
+		RetryAfter   float64 `json:"retry_after"`
+		RetryAfterMS float64 `json:"retry_after_ms"`
+		Parameters   struct {
+			RetryAfter float64 `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	if json.Unmarshal(raw, &r) != nil {
+		return "", 0
+	}
+	seconds := max(r.RetryAfter, r.RetryAfterMS/1000, r.Parameters.RetryAfter)
+	return cut(oneLine(strings.ToValidUTF8(first(r.Description, r.Message, r.Error), "?")), maxReason), time.Duration(min(max(seconds, 0), maxRetryAfter.Seconds()) * float64(time.Second))
+}
+
+// mentions reports whether a text contains a secret of a destination.
+func mentions(text string, d Destination) bool {
+	return d.Token != "" && strings.Contains(text, d.Token) || d.URL != "" && strings.Contains(text, d.URL)
+}

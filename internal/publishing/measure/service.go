@@ -1,0 +1,244 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/platforms/network"
+)
+
+const (
+	// DefaultShare is the percentage of rate limits that reading may use.
+	DefaultShare = 30
+
+	maxAge        = 91 * 24 * time.Hour // of posts that are read, a day more than the last reading
+	maxAccounts   = 500                 // per run of Due
+	claimLimit    = 100                 // readings
+	claimDuration = 10 * time.Minute
+	maxRounds     = 50 // claims per run
+
+	// confirmAfter is the time between the two readings that confirm a deletion.
+	confirmAfter = 10 * time.Minute
+	// refusedFor is how long a metric that the network refused is not requested.
+	refusedFor = 7 * 24 * time.Hour
+)
+
+// Service reads the metrics of accounts.
+type Service struct {
+	Store    Store
+	Accounts Accounts
+	Networks Networks
+	Limits   Limits // nil: no limits
+	Meter    Meter  // nil: nothing is counted
+	Share    int    // percent of rate limits; 0: nothing is read
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// SettingReads is the account setting with the budget on networks that charge for
+// reads: posts per month.
+const SettingReads = "metric_reads_per_month"
+
+// networks returns those that report metrics.
+func (s *Service) networks() []string {
+	var names []string
+	for _, name := range s.Networks.Names() {
+		if _, ok := s.Networks.Measurer(name); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Due schedules readings of new posts, and lists the accounts with due readings.
+func (s *Service) Due(ctx context.Context) ([]uuid.UUID, error) {
+	if s.Share <= 0 {
+		return nil, nil
+	}
+	now, networks := s.Now(), s.networks()
+	if _, err := s.Store.AddMeasuredPosts(ctx, networks, now.Add(-maxAge)); err != nil {
+		return nil, err
+	}
+	return s.Store.AccountsToMeasure(ctx, networks, now, maxAccounts)
+}
+
+// Summary describes a run.
+type Summary struct {
+	Read   int // posts
+	Reason Reason
+}
+
+// run reads the posts of one account.
+type run struct {
+	*Service
+
+	measurer network.Measurer
+	stored   account.Account
+	account  network.Account
+	status   Status
+	claim    uuid.UUID
+	renewed  bool
+	read     int
+}
+
+// MeasureAccount reads the posts of an account that are due. Errors of the network are
+// recorded in the account's Status.
+func (s *Service) MeasureAccount(ctx context.Context, id uuid.UUID, heartbeat func()) (Summary, error) {
+	stored, opened, err := s.Accounts.Open(ctx, id)
+	if err != nil {
+		return Summary{}, err
+	}
+	measurer, ok := s.Networks.Measurer(stored.Network)
+	if !ok || stored.Status != account.Connected || s.Share <= 0 {
+		return Summary{}, nil
+	}
+	status, err := s.Store.MeasuringStatus(ctx, id)
+	if err != nil {
+		return Summary{}, err
+	}
+	r := &run{Service: s, measurer: measurer, stored: stored, account: opened, status: status, claim: uuid.New()}
+	r.status.AccountID, r.status.Settings = id, stored.Settings
+	if status.TokenVersion != stored.TokenVersion {
+		r.status.MissingScope = ""
+	}
+	r.status.TokenVersion = stored.TokenVersion
+	r.status.Reason, r.status.Message, r.status.ResumeAt = "", "", time.Time{}
+	err = r.readAll(ctx, heartbeat)
+	// What the run did not read must not wait for the end of its claim, and charges are
+	// counted whatever ended the run.
+	after := context.WithoutCancel(ctx)
+	err = errors.Join(err, s.Store.ReleaseReadings(after, id, r.claim), s.Store.SaveMeasuringStatus(after, r.status))
+	if r.status.Reason != "" {
+		s.Log.InfoContext(ctx, "metrics are not read", "account_id", id, "network", stored.Network, "reason", r.status.Reason, "until", r.status.ResumeAt)
+		if s.Meter != nil {
+			s.Meter.MeasuringPaused(ctx, stored.Network, string(r.status.Reason))
+		}
+	}
+	return Summary{Read: r.read, Reason: r.status.Reason}, err
+}
+
+// readAll claims and reads until nothing is due or reading is paused.
+func (r *run) readAll(ctx context.Context, heartbeat func()) error {
+	if err := r.renewSoon(ctx); err != nil {
+		return err
+	}
+	for range maxRounds {
+		if r.status.Reason != "" || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now := r.Now()
+		due, err := r.Store.ClaimReadings(ctx, r.stored.ID, r.claim, now, now.Add(claimDuration), claimLimit)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		heartbeat()
+		if err := r.readDue(ctx, due, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renewSoon renews a token that is about to expire.
+func (r *run) renewSoon(ctx context.Context) error {
+	now := r.Now()
+	if !r.stored.NeedsRenewal(now, now) {
+		return nil
+	}
+	return r.renew(ctx)
+}
+
+// renew renews the token. If that is not possible, the network's refusal decides.
+func (r *run) renew(ctx context.Context) error {
+	r.renewed = true
+	renewal, err := r.Accounts.Renew(ctx, r.stored.ID, r.stored.TokenVersion)
+	if err != nil || renewal.Outcome != account.Renewed {
+		return err
+	}
+	r.stored, r.account, err = r.Accounts.Open(ctx, r.stored.ID)
+	r.status.TokenVersion = r.stored.TokenVersion
+	return err
+}
+
+// readDue reads claimed posts in batches. Those that need no call are recorded first.
+func (r *run) readDue(ctx context.Context, due []Reading, now time.Time) error {
+	var skipped []Result
+	var batch []Reading
+	size := claimLimit
+	for _, d := range due {
+		rules := r.measurer.MeasureRules(r.account, d.ref(now, network.MeasureRules{}))
+		if result, skip := d.skip(rules, now); skip {
+			skipped = append(skipped, result)
+			continue
+		}
+		size = min(size, max(rules.Batch, 1))
+		batch = append(batch, d)
+	}
+	if len(skipped) > 0 {
+		if err := r.Store.RecordReadings(ctx, r.stored.ID, r.claim, skipped); err != nil {
+			return err
+		}
+	}
+	for len(batch) > 0 && r.status.Reason == "" {
+		n := min(size, len(batch))
+		part := batch[:n]
+		batch = batch[n:]
+		part = r.withinBudget(part, now)
+		if len(part) == 0 {
+			return nil
+		}
+		if err := r.readBatch(ctx, part, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withinBudget returns the posts that the budget of a network that charges allows. A
+// post is charged once per UTC day.
+func (r *run) withinBudget(part []Reading, now time.Time) []Reading {
+	if rules := r.measurer.MeasureRules(r.account, network.PostRef{}); !rules.Paid {
+		return part
+	}
+	budget, _ := strconv.Atoi(r.account.Settings[SettingReads])
+	month := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
+	if !r.status.ChargedMonth.Equal(month) {
+		r.status.ChargedMonth, r.status.ChargedReads = month, 0
+	}
+	if budget <= 0 {
+		r.pause(ReasonNoBudget, "This network charges for reading metrics. Set a budget for the account to read them.", now.AddDate(1, 0, 0))
+		return nil
+	}
+	today, left := day(now), budget-r.status.ChargedReads
+	var allowed []Reading
+	for _, d := range part {
+		if !d.ChargedOn.Equal(today) {
+			if left <= 0 {
+				continue
+			}
+			left--
+		}
+		allowed = append(allowed, d)
+	}
+	if len(allowed) == 0 {
+		r.pause(ReasonBudgetUsed, "The account's budget for metrics is used up for this month.", month.AddDate(0, 1, 0))
+	}
+	return allowed
+}
+
+func (r *run) pause(reason Reason, message string, until time.Time) {
+	r.status.Reason, r.status.Message, r.status.ResumeAt = reason, message, until
+}
+
+func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+func (r *run) caller(rules network.MeasureRules) ratelimit.Caller {
+	return ratelimit.Caller{Network: r.stored.Network, BaseURL: r.account.BaseURL, RemoteID: r.account.RemoteID, Quotas: []network.Quota{rules.Quota}}
+}

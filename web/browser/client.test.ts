@@ -1,0 +1,94 @@
+import { Webhook } from 'standardwebhooks'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatelineClient, DatelineError, idempotencyKey, ifVersion, unwrap } from '../../client/typescript/dist/index.js'
+import { Dashboard, Dateline, startBrowser, until } from './harness'
+import { Receiver } from './receiver'
+
+const d = new Dateline()
+const receiver = new Receiver()
+let browser: Browser
+let dashboard: Dashboard
+
+beforeAll(async () => {
+  await receiver.listen()
+  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(receiver.address).host })
+  await d.start()
+  browser = await startBrowser()
+  dashboard = await Dashboard.open(browser, d)
+  await dashboard.login(d.login)
+})
+afterAll(async () => {
+  await browser?.close()
+  await d.remove()
+  receiver.close()
+})
+
+const client = (token = d.token) => createDatelineClient({ url: `${d.api}/`, token })
+
+test('the TypeScript client schedules, edits and cancels a post', async () => {
+  const dateline = client()
+  const header = idempotencyKey()
+  const body = { content: 'Good morning', scheduled_time: new Date(Date.now() + 3_600_000).toISOString() }
+  const post = await unwrap(dateline.POST('/api/v1/posts', { params: { header }, body }))
+  const again = await unwrap(dateline.POST('/api/v1/posts', { params: { header }, body }))
+  expect([again.id, again.status]).toEqual([post.id, 'scheduled'])
+  const path = { id: post.id }
+  const edited = await unwrap(dateline.PATCH('/api/v1/posts/{id}', { params: { path, header: ifVersion(post.version) }, body: { content: 'Good evening' } }))
+  expect(edited.content).toBe('Good evening')
+  const stale = await unwrap(dateline.PATCH('/api/v1/posts/{id}', { params: { path, header: ifVersion(post.version) }, body: { content: 'Good night' } })).catch((e: unknown) => e)
+  expect(stale).toBeInstanceOf(DatelineError)
+  expect((stale as DatelineError).status).toBe(412)
+  const { posts } = await unwrap(dateline.GET('/api/v1/posts', { params: { query: { status: ['scheduled', 'failed'], limit: 10 } } }))
+  expect(posts.map((p) => p.id)).toContain(post.id)
+  await unwrap(dateline.DELETE('/api/v1/posts/{id}', { params: { path, header: ifVersion(edited.version) } }))
+})
+
+test('the TypeScript client reports problems', async () => {
+  const problem = (await unwrap(client().POST('/api/v1/posts', { body: { content: 'Late', scheduled_time: 'yesterday-ish' } })).catch((e: unknown) => e)) as DatelineError
+  expect([problem.status, problem.code, problem.fields[0]?.field]).toEqual([422, 'invalid_request', 'scheduled_time'])
+  const refused = (await unwrap(client('dl_wrong').GET('/api/v1/me')).catch((e: unknown) => e)) as DatelineError
+  expect([refused.status, refused.code]).toEqual([401, 'token_invalid'])
+})
+
+test('the library of Standard Webhooks verifies a delivery', async () => {
+  const dateline = client()
+  const { webhook, secret } = await unwrap(dateline.POST('/api/v1/webhooks', { body: { url: receiver.address } }))
+  await unwrap(dateline.POST('/api/v1/webhooks/{id}/test', { params: { path: { id: webhook.id } } }))
+  await until('the delivery', () => receiver.raw.some((r) => r.headers['webhook-id']))
+  const got = receiver.raw.find((r) => r.headers['webhook-id'])
+  expect(new Webhook(secret).verify(got?.body ?? '', got?.headers ?? {})).toMatchObject({ type: 'webhook.test' })
+  expect(() => new Webhook(secret).verify(`${got?.body} `, got?.headers ?? {})).toThrow()
+  await unwrap(dateline.DELETE('/api/v1/webhooks/{id}', { params: { path: { id: webhook.id } } }))
+})
+
+test('a member adds, tests, changes and removes a notification channel', async () => {
+  const { page } = dashboard
+  await dashboard.go('/system?tab=notifications')
+  await page.getByText('No notification channels').waitFor()
+  await page.getByRole('button', { name: 'Add channel' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Send by').first().click()
+  await page.getByRole('option', { name: 'Any server (JSON)' }).click()
+  await dialog.getByLabel('Name').fill('Newsroom bot')
+  await dialog.getByLabel('URL').fill(receiver.address)
+  await dialog.getByLabel('Token').fill('own-secret')
+  await dialog.getByLabel('Quiet from').fill('22:00')
+  await dialog.getByLabel('until').fill('07:00')
+  await dashboard.accessible('a notification channel')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const card = page.getByRole('article', { name: 'Newsroom bot' })
+  await card.getByText('quiet 22:00 to 07:00').waitFor()
+  await card.getByRole('button', { name: 'Send a test' }).click()
+  await until('the notification', () => receiver.raw.some((r) => r.headers.authorization === 'Bearer own-secret' && r.body.includes('Test notification')))
+  await page.locator('[data-outcome=delivered]').waitFor()
+  await card.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByLabel('Name').fill('Night desk')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('article', { name: 'Night desk' }).waitFor()
+  await dashboard.accessible('notification channels')
+  await page.getByRole('button', { name: 'Remove Night desk' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No notification channels').waitFor()
+  dashboard.fine()
+})

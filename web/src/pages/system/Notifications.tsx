@@ -1,0 +1,122 @@
+import { ActionIcon, Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { IconBell, IconPencil, IconPlus, IconSend, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, unwrap } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
+import { Empty, Failed, WaitingRows } from '../../components/states'
+import { Time } from '../../components/Time'
+import { notifyError, notifySuccess } from '../../lib/notify'
+import { EditChannel } from './EditChannel'
+import { typeKey } from './words'
+
+type Channel = Schemas['NotificationChannel']
+
+/** The notification channels of the user. */
+export function Notifications() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const list = useQuery({ queryKey: ['channels'], refetchInterval: 5000, queryFn: () => unwrap(api.GET('/api/v1/notification-channels')) })
+  const [editing, setEditing] = useState<Channel | 'new'>()
+  const settled = () => void client.invalidateQueries({ queryKey: ['channels'] })
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <WaitingRows rows={2} height={110} />
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t('channels.text')}
+        </Text>
+        <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+          {t('channels.add')}
+        </Button>
+      </Group>
+      {list.data.channels.length === 0 ? (
+        <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} />
+      ) : (
+        list.data.channels.map((c) => <One key={c.id} channel={c} edit={() => setEditing(c)} settled={settled} />)
+      )}
+      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} close={() => setEditing(undefined)} settled={settled} />}
+    </Stack>
+  )
+}
+
+function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void; settled: () => void }) {
+  const { t } = useTranslation()
+  const [dialog, ask] = useConfirm()
+  const params = { path: { id: c.id } }
+  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t('channels.tested')), onError: notifyError, onSettled: settled })
+  const again = useMutation({
+    mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
+    onSuccess: ({ redelivered }) => notifySuccess(t('channels.retried', { count: redelivered })),
+    onError: notifyError,
+    onSettled: settled,
+  })
+  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/notification-channels/{id}', { params })), onError: notifyError, onSettled: settled })
+  const isOn = c.status === 'enabled'
+  return (
+    <Stack gap={6} className="dl-card" p="md" component="article" aria-label={c.name} data-outcome={c.last_status}>
+      {dialog}
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Text fw={600} className="dl-text">
+            {c.name}
+          </Text>
+          <Text size="sm" c="dimmed" className="dl-text">
+            {t(`channels.kinds.${c.kind}`)} · {c.destination} · {t(`channels.digests.${c.digest}`)}
+            {c.quiet_from && ` · ${t('channels.quiet', { from: c.quiet_from, to: c.quiet_to })} (${c.time_zone})`}
+          </Text>
+        </div>
+        <Group gap="xs">
+          <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} disabled={!isOn} onClick={() => test.mutate()}>
+            {t('channels.test')}
+          </Button>
+          <Button size="xs" variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={edit}>
+            {t('channels.edit')}
+          </Button>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={t('channels.remove', { name: c.name })}
+            onClick={() => ask({ title: t('channels.remove', { name: c.name }), text: t('channels.removeText'), action: t('channels.removeAction'), danger: true, run: () => remove.mutate() })}
+          >
+            <IconTrash size={18} aria-hidden />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <Group gap={6}>
+        {c.types.map((x) => (
+          <Badge key={x} variant="light" color="gray" tt="none">
+            {t(`channels.types.${typeKey(x)}`)}
+          </Badge>
+        ))}
+      </Group>
+      {c.failing_since && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t('channels.failing')} <Time at={c.failing_since} />
+        </Text>
+      )}
+      {c.last_error && c.last_status !== 'delivered' && (
+        <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
+          {t('channels.last', { error: c.last_error })}
+        </Text>
+      )}
+      {c.disabled_reason && c.disabled_reason !== 'owner' && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t(`channels.disabled.${c.disabled_reason}`)}
+        </Text>
+      )}
+      {c.dead > 0 && (
+        <Alert color="red" p="xs">
+          <Group justify="space-between" gap="xs">
+            <Text size="sm">{t('channels.dead', { count: c.dead })}</Text>
+            <Button size="compact-sm" variant="default" loading={again.isPending} disabled={!isOn} onClick={() => again.mutate()}>
+              {t('channels.retry')}
+            </Button>
+          </Group>
+        </Alert>
+      )}
+    </Stack>
+  )
+}
