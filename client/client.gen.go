@@ -87,6 +87,27 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for AccountMeasuringState.
+const (
+	AccountMeasuringStateActive      AccountMeasuringState = "active"
+	AccountMeasuringStatePaused      AccountMeasuringState = "paused"
+	AccountMeasuringStateUnsupported AccountMeasuringState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the AccountMeasuringState enum.
+func (e AccountMeasuringState) Valid() bool {
+	switch e {
+	case AccountMeasuringStateActive:
+		return true
+	case AccountMeasuringStatePaused:
+		return true
+	case AccountMeasuringStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalState.
 const (
 	ApprovalStateApproved ApprovalState = "approved"
@@ -777,6 +798,144 @@ func (e PageSeriesUnit) Valid() bool {
 	case PageSeriesUnitDay:
 		return true
 	case PageSeriesUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostMetricsPartState.
+const (
+	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
+	PostMetricsPartStateMeasured    PostMetricsPartState = "measured"
+	PostMetricsPartStateMissing     PostMetricsPartState = "missing"
+	PostMetricsPartStatePending     PostMetricsPartState = "pending"
+	PostMetricsPartStateUnavailable PostMetricsPartState = "unavailable"
+	PostMetricsPartStateUnsupported PostMetricsPartState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the PostMetricsPartState enum.
+func (e PostMetricsPartState) Valid() bool {
+	switch e {
+	case PostMetricsPartStateDeleted:
+		return true
+	case PostMetricsPartStateMeasured:
+		return true
+	case PostMetricsPartStateMissing:
+		return true
+	case PostMetricsPartStatePending:
+		return true
+	case PostMetricsPartStateUnavailable:
+		return true
+	case PostMetricsPartStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportDimension.
+const (
+	PostReportDimensionAccount PostReportDimension = "account"
+	PostReportDimensionAuthor  PostReportDimension = "author"
+	PostReportDimensionHour    PostReportDimension = "hour"
+	PostReportDimensionLabel   PostReportDimension = "label"
+	PostReportDimensionNetwork PostReportDimension = "network"
+	PostReportDimensionPost    PostReportDimension = "post"
+	PostReportDimensionSection PostReportDimension = "section"
+	PostReportDimensionWeekday PostReportDimension = "weekday"
+)
+
+// Valid indicates whether the value is a known member of the PostReportDimension enum.
+func (e PostReportDimension) Valid() bool {
+	switch e {
+	case PostReportDimensionAccount:
+		return true
+	case PostReportDimensionAuthor:
+		return true
+	case PostReportDimensionHour:
+		return true
+	case PostReportDimensionLabel:
+		return true
+	case PostReportDimensionNetwork:
+		return true
+	case PostReportDimensionPost:
+		return true
+	case PostReportDimensionSection:
+		return true
+	case PostReportDimensionWeekday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportMetric.
+const (
+	PostReportMetricClicks     PostReportMetric = "clicks"
+	PostReportMetricEngagement PostReportMetric = "engagement"
+	PostReportMetricReach      PostReportMetric = "reach"
+	PostReportMetricViews      PostReportMetric = "views"
+	PostReportMetricVisits     PostReportMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the PostReportMetric enum.
+func (e PostReportMetric) Valid() bool {
+	switch e {
+	case PostReportMetricClicks:
+		return true
+	case PostReportMetricEngagement:
+		return true
+	case PostReportMetricReach:
+		return true
+	case PostReportMetricViews:
+		return true
+	case PostReportMetricVisits:
 		return true
 	default:
 		return false
@@ -1619,6 +1778,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1626,6 +1786,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -2085,6 +2247,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for PostReportParamsFormat.
+const (
+	PostReportParamsFormatCsv  PostReportParamsFormat = "csv"
+	PostReportParamsFormatJson PostReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the PostReportParamsFormat enum.
+func (e PostReportParamsFormat) Valid() bool {
+	switch e {
+	case PostReportParamsFormatCsv:
+		return true
+	case PostReportParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecideReviewFormdataBodyDecision.
 const (
 	Approve DecideReviewFormdataBodyDecision = "approve"
@@ -2144,6 +2324,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -2151,6 +2332,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -2302,8 +2485,11 @@ type Account struct {
 	// Label Chosen by people, in the place of name.
 	Label         *string    `json:"label,omitempty"`
 	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
-	Name          string     `json:"name"`
-	Network       string     `json:"network"`
+
+	// Measuring Reading the metrics of an account's posts. Absent if the network reports none.
+	Measuring *AccountMeasuring `json:"measuring,omitempty"`
+	Name      string            `json:"name"`
+	Network   string            `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -2423,6 +2609,32 @@ type AccountLimits struct {
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
+
+// AccountMeasuring Reading the metrics of an account's posts. Absent if the network reports none.
+type AccountMeasuring struct {
+	// ChargedReads Posts for whose metrics the network charged this month.
+	ChargedReads *int    `json:"charged_reads,omitempty"`
+	Message      *string `json:"message,omitempty"`
+
+	// Metrics What the network may report.
+	Metrics *[]string `json:"metrics,omitempty"`
+
+	// MissingScope A permission without which some metrics are absent; reconnecting requests it.
+	MissingScope *string `json:"missing_scope,omitempty"`
+
+	// ReadAt The last success.
+	ReadAt *time.Time `json:"read_at,omitempty"`
+
+	// Reason Why it is paused: no_budget, budget_used, no_credits, rate_limit, unauthorized, missing_scope, unreachable, refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// ResumeAt When it is tried again.
+	ResumeAt *time.Time            `json:"resume_at,omitempty"`
+	State    AccountMeasuringState `json:"state"`
+}
+
+// AccountMeasuringState defines model for AccountMeasuring.State.
+type AccountMeasuringState string
 
 // AccountWarning defines model for AccountWarning.
 type AccountWarning struct {
@@ -3065,6 +3277,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -3220,6 +3435,9 @@ type Extraction struct {
 
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
+
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
 
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
@@ -3514,6 +3732,20 @@ type LinkList struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+type LinkedArticle struct {
+	Authors []string `json:"authors"`
+
+	// CompletionRate Share of views that were scrolled to the end.
+	CompletionRate *float64            `json:"completion_rate,omitempty"`
+	Id             *openapi_types.UUID `json:"id,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
+	Section       string   `json:"section"`
+	Title         string   `json:"title"`
+}
+
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
 	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3746,6 +3978,33 @@ type MemberWorkspace struct {
 	// Role Your role: owner, editor, author or viewer.
 	Role string `json:"role"`
 }
+
+// MetricEstimate The mean of a metric per post.
+type MetricEstimate struct {
+	// Clear At least five posts and an interval without the mean of all posts.
+	Clear bool    `json:"clear"`
+	High  float64 `json:"high"`
+
+	// Lift The mean divided by that of all posts. Absent if that is zero.
+	Lift *float64 `json:"lift,omitempty"`
+
+	// Low Start of the 95 % confidence interval.
+	Low  float64 `json:"low"`
+	Mean float64 `json:"mean"`
+
+	// Posts The sample size.
+	Posts int `json:"posts"`
+}
+
+// MetricReading defines model for MetricReading.
+type MetricReading struct {
+	At     time.Time `json:"at"`
+	Metric string    `json:"metric"`
+	Value  int64     `json:"value"`
+}
+
+// MetricValues Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
@@ -4309,6 +4568,40 @@ type PageUniques struct {
 	Week    int64 `json:"week"`
 }
 
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
+
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
 	// Field A field, `body` or `drop`.
@@ -4450,6 +4743,77 @@ type PostEdit struct {
 	When *When `json:"when,omitempty"`
 }
 
+// PostHighlights defines model for PostHighlights.
+type PostHighlights struct {
+	Average *float64 `json:"average,omitempty"`
+
+	// Groups The best first.
+	Groups []PostReportGroup `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric   PostReportMetric `json:"metric"`
+	Posts    int              `json:"posts"`
+	TimeZone string           `json:"time_zone"`
+
+	// Unclear Groups that are too small or too close to the average.
+	Unclear int `json:"unclear"`
+}
+
+// PostMetrics defines model for PostMetrics.
+type PostMetrics struct {
+	Parts  []PostMetricsPart  `json:"parts"`
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+// PostMetricsPart defines model for PostMetricsPart.
+type PostMetricsPart struct {
+	// Account The account's name.
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Latest Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Latest MetricValues `json:"latest"`
+
+	// MeasuredAt The last reading.
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+	Network    string     `json:"network"`
+
+	// NextAt The next reading.
+	NextAt *time.Time `json:"next_at,omitempty"`
+
+	// Part Of a thread, from 0.
+	Part     int       `json:"part"`
+	PostedAt time.Time `json:"posted_at"`
+
+	// Readings Ordered by metric and time.
+	Readings []MetricReading `json:"readings"`
+	RemoteId string          `json:"remote_id"`
+
+	// State `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+	// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+	// `unsupported`: the network reports no numbers of such posts.
+	State    PostMetricsPartState `json:"state"`
+	TargetId openapi_types.UUID   `json:"target_id"`
+	Url      *string              `json:"url,omitempty"`
+}
+
+// PostMetricsPartState `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+// `unsupported`: the network reports no numbers of such posts.
+type PostMetricsPartState string
+
+// PostNumbers Numbers that are not known are absent.
+type PostNumbers struct {
+	// Clicks On the posts' short links.
+	Clicks     *int64 `json:"clicks,omitempty"`
+	Engagement *int64 `json:"engagement,omitempty"`
+	Reach      *int64 `json:"reach,omitempty"`
+	Views      *int64 `json:"views,omitempty"`
+
+	// Visits Of the workspace's sites that started with those links.
+	Visits *int64 `json:"visits,omitempty"`
+}
+
 // PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
 // options, which apply to all accounts on that network. An option that the network, the account or the
 // rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
@@ -4488,6 +4852,80 @@ type PostPreview struct {
 	Problems []FieldProblem  `json:"problems"`
 	Targets  []TargetPreview `json:"targets"`
 	Warnings []Warning       `json:"warnings"`
+}
+
+// PostReport defines model for PostReport.
+type PostReport struct {
+	// Average Mean of the metric of all posts.
+	Average *float64 `json:"average,omitempty"`
+
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By     PostReportDimension `json:"by"`
+	Groups []PostReportGroup   `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric PostReportMetric `json:"metric"`
+
+	// Posts Posts on accounts in the period.
+	Posts    int             `json:"posts"`
+	Rows     []PostReportRow `json:"rows"`
+	TimeZone string          `json:"time_zone"`
+}
+
+// PostReportDimension `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+type PostReportDimension string
+
+// PostReportGroup defines model for PostReportGroup.
+type PostReportGroup struct {
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By PostReportDimension `json:"by"`
+
+	// Estimate The mean of a metric per post.
+	Estimate *MetricEstimate `json:"estimate,omitempty"`
+
+	// Known Numbers that are not known are absent.
+	Known PostNumbers `json:"known"`
+
+	// Label The name of an account or label.
+	Label *string `json:"label,omitempty"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers PostNumbers `json:"numbers"`
+
+	// Posts Posts on accounts.
+	Posts int    `json:"posts"`
+	Value string `json:"value"`
+}
+
+// PostReportMetric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+type PostReportMetric string
+
+// PostReportRow defines model for PostReportRow.
+type PostReportRow struct {
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Article The article that a post links to. Its engagement is that of all its readers.
+	Article *LinkedArticle `json:"article,omitempty"`
+
+	// Content The first 200 characters.
+	Content string `json:"content"`
+
+	// Conversions That sites reported for the post. Absent for posts on several accounts.
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Deleted It was deleted at the network.
+	Deleted    bool       `json:"deleted"`
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Metrics MetricValues `json:"metrics"`
+	Network string       `json:"network"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers  PostNumbers        `json:"numbers"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	PostedAt time.Time          `json:"posted_at"`
 }
 
 // PostSegment defines model for PostSegment.
@@ -6580,6 +7018,12 @@ type PlausibleSite = string
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
+// PostedFrom defines model for PostedFrom.
+type PostedFrom = openapi_types.Date
+
+// PostedTo defines model for PostedTo.
+type PostedTo = openapi_types.Date
+
 // Reasons defines model for Reasons.
 type Reasons = []string
 
@@ -7032,6 +7476,37 @@ type PostTimelineParamsFormat string
 type ListQueueSlotsParams struct {
 	From time.Time `form:"from" json:"from"`
 	To   time.Time `form:"to" json:"to"`
+}
+
+// PostReportParams defines parameters for PostReport.
+type PostReportParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo             `form:"to" json:"to"`
+	By     *PostReportDimension `form:"by,omitempty" json:"by,omitempty"`
+	Metric *PostReportMetric    `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit  *int                    `form:"limit,omitempty" json:"limit,omitempty"`
+	Format *PostReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostReportParamsFormat defines parameters for PostReport.
+type PostReportParamsFormat string
+
+// PostHighlightsParams defines parameters for PostHighlights.
+type PostHighlightsParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo          `form:"to" json:"to"`
+	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DecideReviewFormdataBody defines parameters for DecideReview.
@@ -8808,6 +9283,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEvents(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	//
 	// Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -8929,6 +9412,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostReport Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostHighlights Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeReviewLink Revokes a review link.
 	//
@@ -9437,8 +9938,9 @@ type ClientInterface interface {
 
 	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -12316,6 +12818,24 @@ func (c *Client) PostEvents(ctx context.Context, id PostID, params *PostEventsPa
 	return c.Client.Do(req)
 }
 
+// PostMetrics Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *Client) PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostMetricsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PublishNow Publishes a scheduled post or a draft immediately.
 //
 // Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -12598,6 +13118,44 @@ func (c *Client) PostTimeline(ctx context.Context, id PostID, params *PostTimeli
 // Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListQueueSlotsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PostReport Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostReportRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PostHighlights Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *Client) PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostHighlightsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13835,8 +14393,9 @@ func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...
 
 // ImportStatsWithBody Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type.
 //
@@ -19859,6 +20418,40 @@ func NewPostEventsRequest(server string, id PostID, params *PostEventsParams) (*
 	return req, nil
 }
 
+// NewPostMetricsRequest constructs an http.Request for the PostMetrics method
+func NewPostMetricsRequest(server string, id PostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/metrics", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPublishNowRequest constructs an http.Request for the PublishNow method
 func NewPublishNowRequest(server string, id PostID, params *PublishNowParams) (*http.Request, error) {
 	var err error
@@ -20486,6 +21079,194 @@ func NewListQueueSlotsRequest(server string, params *ListQueueSlotsParams) (*htt
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostReportRequest constructs an http.Request for the PostReport method
+func NewPostReportRequest(server string, params *PostReportParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostHighlightsRequest constructs an http.Request for the PostHighlights method
+func NewPostHighlightsRequest(server string, params *PostHighlightsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts/highlights")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -27141,6 +27922,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEventsWithResponse(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*PostEventsResponse, error)
 
+	// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error)
+
 	// PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -27276,6 +28067,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlotsWithResponse(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*ListQueueSlotsResponse, error)
+
+	// PostReportWithResponse Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
+
+	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error)
 
 	// RevokeReviewLinkWithResponse Revokes a review link.
 	//
@@ -27860,8 +28673,9 @@ type ClientWithResponsesInterface interface {
 
 	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -34027,6 +34841,61 @@ func (r PostEventsResponse) ContentType() string {
 	return ""
 }
 
+// PostMetricsResponseDefaultHeaders the declared response headers of an HTTP default response for PostMetrics
+type PostMetricsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostMetricsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostMetrics
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostMetricsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostMetricsResponse) GetJSON200() *PostMetrics {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostMetricsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostMetricsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostMetricsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostMetricsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostMetricsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PublishNowResponse200Headers the declared response headers of an HTTP 200 response for PublishNow
 type PublishNowResponse200Headers struct {
 	ETag *string
@@ -34738,6 +35607,123 @@ func (r ListQueueSlotsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListQueueSlotsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PostReportResponse200Headers the declared response headers of an HTTP 200 response for PostReport
+type PostReportResponse200Headers struct {
+	ContentDisposition *string
+}
+
+// PostReportResponseDefaultHeaders the declared response headers of an HTTP default response for PostReport
+type PostReportResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostReportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostReport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PostReportResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostReportResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostReportResponse) GetJSON200() *PostReport {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostReportResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostReportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostReportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostReportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostReportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PostHighlightsResponseDefaultHeaders the declared response headers of an HTTP default response for PostHighlights
+type PostHighlightsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostHighlightsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostHighlights
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostHighlightsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostHighlightsResponse) GetJSON200() *PostHighlights {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostHighlightsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostHighlightsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostHighlightsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostHighlightsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostHighlightsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -42936,6 +43922,22 @@ func (c *ClientWithResponses) PostEventsWithResponse(ctx context.Context, id Pos
 	return ParsePostEventsResponse(rsp)
 }
 
+// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *ClientWithResponses) PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error) {
+	rsp, err := c.PostMetrics(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostMetricsResponse(rsp)
+}
+
 // PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -43172,6 +44174,40 @@ func (c *ClientWithResponses) ListQueueSlotsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListQueueSlotsResponse(rsp)
+}
+
+// PostReportWithResponse Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error) {
+	rsp, err := c.PostReport(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostReportResponse(rsp)
+}
+
+// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *ClientWithResponses) PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error) {
+	rsp, err := c.PostHighlights(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostHighlightsResponse(rsp)
 }
 
 // RevokeReviewLinkWithResponse Revokes a review link.
@@ -44189,8 +45225,9 @@ func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, 
 
 // ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -50014,6 +51051,52 @@ func ParsePostEventsResponse(rsp *http.Response) (*PostEventsResponse, error) {
 	return response, nil
 }
 
+// ParsePostMetricsResponse parses an HTTP response from a PostMetricsWithResponse call
+func ParsePostMetricsResponse(rsp *http.Response) (*PostMetricsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostMetricsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostMetrics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostMetricsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePublishNowResponse parses an HTTP response from a PublishNowWithResponse call
 func ParsePublishNowResponse(rsp *http.Response) (*PublishNowResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -50630,6 +51713,111 @@ func ParseListQueueSlotsResponse(rsp *http.Response) (*ListQueueSlotsResponse, e
 	switch {
 	case true:
 		var headers ListQueueSlotsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePostReportResponse parses an HTTP response from a PostReportWithResponse call
+func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostReportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PostReportResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PostReportResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePostHighlightsResponse parses an HTTP response from a PostHighlightsWithResponse call
+func ParsePostHighlightsResponse(rsp *http.Response) (*PostHighlightsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostHighlightsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostHighlights
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostHighlightsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -1814,6 +1814,15 @@ type PageVersion struct {
 	Header      json.RawMessage
 }
 
+type PagesWithoutArticle struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
 type PostComment struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -2311,6 +2320,7 @@ type SiteMonitor struct {
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
+	NoArticleReasons  []byte
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time

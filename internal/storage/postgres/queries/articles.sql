@@ -166,9 +166,24 @@ update site_monitors set monitor = @monitor, updated_at = clock_timestamp() wher
 
 -- name: AddPageCounts :exec
 update site_monitors set pages = pages + 1, articles = articles + @articles::int, non_articles = non_articles + @non_articles::int, failed = failed + @failed::int,
+    no_article_reasons = case when @reason::text = '' then no_article_reasons
+        else no_article_reasons || jsonb_build_object(@reason, coalesce((no_article_reasons ->> @reason)::bigint, 0) + 1) end,
     last_error = case when @error::text = '' then last_error else @error end,
     last_error_at = case when @error::text = '' then last_error_at else clock_timestamp() end
 where domain_id = @domain_id;
+
+-- name: PutPageWithoutArticle :exec
+insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail)
+values (@domain_id, @url_id, @url, @fetched_at, @reason, @detail)
+on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = excluded.fetched_at, reason = excluded.reason, detail = excluded.detail;
+
+-- name: DeletePageWithoutArticle :exec
+delete from pages_without_article where domain_id = @domain_id and url_id = @url_id;
+
+-- name: ListPagesWithoutArticle :many
+-- The newest pages without an article.
+select url, fetched_at, reason, detail from pages_without_article where domain_id = @domain_id
+order by fetched_at desc limit @batch;
 
 -- name: RequestSelectorAction :exec
 update site_monitors set requested_action = @action, action_field = @field, action_reason = @reason,
