@@ -11,14 +11,29 @@ import (
 
 // ListAccounts lists connected accounts.
 func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObject) (spec.ListAccountsResponseObject, error) {
-	accounts, err := s.Store.Accounts(ctx, principal(ctx).WorkspaceID)
-	return spec.ListAccounts200JSONResponse(s.accountList(accounts)), err
+	workspace := principal(ctx).WorkspaceID
+	accounts, err := s.Store.Accounts(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	measuring, err := s.Store.MeasuringStatuses(ctx, workspace)
+	out := s.accountList(accounts)
+	for i, a := range accounts {
+		s.addMeasuring(&out.Accounts[i], a, measuring[a.ID])
+	}
+	return spec.ListAccounts200JSONResponse(out), err
 }
 
 // GetAccount returns an account.
 func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject) (spec.GetAccountResponseObject, error) {
 	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
-	return spec.GetAccount200JSONResponse(s.accountJSON(a)), err
+	if err != nil {
+		return nil, err
+	}
+	measuring, err := s.Store.MeasuringStatus(ctx, a.ID)
+	out := s.accountJSON(a)
+	s.addMeasuring(&out, a, measuring)
+	return spec.GetAccount200JSONResponse(out), err
 }
 
 // ChangeAccount changes settings of an account.

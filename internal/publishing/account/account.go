@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Status tells whether an account can publish.
+// Status says whether an account can publish.
 type Status string
 
 // The states of an account.

@@ -124,8 +124,8 @@ create table account_choices (
 );
 
 -- Objects in the S3 bucket, addressed by the hash of their content. A row exists
--- before its object and outlives it, so no object is without a row. Whoever
--- stores an object claims the row first; whoever deletes one holds the row lock;
+-- before its object and outlives it, so no object is without a row. A writer
+-- of an object claims the row first; a deleter holds the row lock;
 -- media can only reference existing rows. An upload and a deletion of the same
 -- bytes therefore cannot miss each other.
 create table media_objects (
