@@ -36,6 +36,7 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
+	"dateline/platforms/network"
 )
 
 //go:embed openapi.yaml
@@ -48,6 +49,7 @@ type Store interface {
 	PostStore
 	EventStore
 	SeriesStore
+	MetricsStore
 }
 
 // IdentityStore reads users, workspaces, members and the audit log.
@@ -150,6 +152,7 @@ type Workflows interface {
 // Accounts manages connected accounts and connects new ones.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.NetworkInfo, error)
+	MeasureRules(a account.Account) (network.MeasureRules, bool)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
@@ -217,7 +220,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
+// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Build     string // version, commit and date of the program
@@ -249,6 +252,7 @@ type Server struct {
 	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles          *pipeline.Service    // likewise
 	Search            *savedsearch.Service // likewise
+	Rules             Rules                // likewise
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check
 	System            System       // state of the installation

@@ -37,29 +37,14 @@ func paragraphs(word string, n int) (out []string) {
 func (s *server) article(domain, path string, paras []string) pipeline.StoredArticle {
 	s.t.Helper()
 	ctx := s.t.Context()
-	d, err := s.Store.GetCrawlDomain(ctx, domain)
-	s.Must(err)
-	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
-	s.Must(err)
 	html := `<!doctype html><html lang="en"><head><title>The river rises</title><meta property="article:published_time" content="2026-03-07T10:00:00+07:00"></head><body><article><h1>The river rises</h1>` +
 		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
-	raw, err := pagestore.New(s.Objects)
-	s.Must(err)
-	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
-	_, err = raw.Put(ctx, key, []byte(html))
-	s.Must(err)
-	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
-	log := slog.New(slog.DiscardHandler)
-	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
-	crawler := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
-		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond}}
-	did, err := crawler.Run(ctx, nil, func(pipeline.Stats) {})
-	s.Must(err)
+	d, u, did := s.extract(domain, path, html)
 	if did.Failed+did.NonArticles+did.Deferred > 0 {
 		s.t.Fatalf("%+v", did)
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
-		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
+		_, _, err := s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
 			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, idempotency.Key{})
 		s.Must(err)
 	}
@@ -72,6 +57,55 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 	one, err := s.Store.Article(ctx, s.Workspace.ID, list[i].ID)
 	s.Must(err)
 	return one
+}
+
+// extract stores a page of a domain as if it was crawled, and extracts it.
+func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, pipeline.Stats) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	d, err := s.Store.GetCrawlDomain(ctx, domain)
+	s.Must(err)
+	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
+	s.Must(err)
+	raw, err := pagestore.New(s.Objects)
+	s.Must(err)
+	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
+	_, err = raw.Put(ctx, key, []byte(html))
+	s.Must(err)
+	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
+	log := slog.New(slog.DiscardHandler)
+	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
+	crawler := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
+		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond}}
+	did, err := crawler.Run(ctx, nil, func(pipeline.Stats) {})
+	s.Must(err)
+	return d, u, did
+}
+
+// Fetched pages without an article are listed with the reason until one is found on them.
+func TestDomain_SaysWhyPagesHaveNoArticle(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.seeded("one.example")
+	s.extract("one.example", "/short", `<html><head><title>The river rises</title></head><body><h1>The river rises</h1><p>More about this will follow here in a few minutes.</p></body></html>`)
+	s.extract("one.example", "/empty", `<html><body><script>start()</script></body></html>`)
+	pages := func() map[string]string {
+		var d spec.Domain
+		s.decode(s.send("GET", domainsPath+"/one.example", nil), 200, &d)
+		out := map[string]string{}
+		for _, p := range *d.WithoutArticle {
+			require.NotEmpty(t, p.Detail)
+			out[p.Url] = string(p.Reason)
+		}
+		return out
+	}
+	require.Equal(t, map[string]string{"https://one.example/short": "too_short", "https://one.example/empty": "no_text"}, pages())
+	s.article("one.example", "/short", paragraphs("river", 12))
+	require.Equal(t, map[string]string{"https://one.example/empty": "no_text"}, pages())
+	var health spec.Extraction
+	s.decode(s.send("GET", domainsPath+"/one.example/extraction", nil), 200, &health)
+	require.Equal(t, map[string]int64{"too_short": 1, "no_text": 1}, health.NoArticleReasons)
+	require.EqualValues(t, 2, health.NonArticles)
 }
 
 // An article whose page was removed has removed_at, keeps its text, and is listed

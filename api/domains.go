@@ -221,5 +221,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		}
 	}
 	out.RecentErrors = &failures
+	pages := make([]spec.PageWithoutArticle, len(d.NoArticle))
+	for i, p := range d.NoArticle {
+		pages[i] = spec.PageWithoutArticle{Url: p.URL, FetchedAt: p.At.UTC(), Reason: spec.PageWithoutArticleReason(p.Reason), Detail: p.Detail}
+	}
+	out.WithoutArticle = &pages
 	return out
 }

@@ -26,7 +26,7 @@ func TestOpenAPI_RequestsFromTheDescription(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	g := newGenerator(s, 1)
-	for range 12 {
+	for range 24 {
 		for _, o := range g.operations {
 			g.send(o)
 		}
@@ -74,13 +74,18 @@ func newGenerator(s *server, seed uint64) *generator {
 		}
 	}
 	slices.SortFunc(g.operations, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
-	s.Connect("desk")
+	account := s.Connect("desk")
 	seeded := s.send(http.MethodPost, "/api/v1/seeds", map[string]any{"url": "https://" + crawledDomain + "/"})
 	if seeded.StatusCode != http.StatusCreated {
 		s.t.Fatalf("%d %s", seeded.StatusCode, seeded.body)
 	}
 	for range 3 {
 		g.note("/api/v1/posts", []byte(fmt.Sprintf(`{"id":%q}`, s.Schedule().ID)))
+	}
+	for i := range 5 {
+		g.note("/api/v1/account-groups", s.send(http.MethodPost, "/api/v1/account-groups", object{"name": fmt.Sprint("Desk ", i), "color": "blue", "accounts": []any{account.ID}, "time_zone": "UTC"}).body)
+		g.note("/api/v1/series", s.send(http.MethodPost, "/api/v1/series", daily()).body)
+		g.note("/api/v1/rules", s.send(http.MethodPost, "/api/v1/rules", newRule(account.ID)).body)
 	}
 	return g
 }

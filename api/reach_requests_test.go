@@ -54,6 +54,15 @@ func reachable() map[string]reach {
 	}
 
 	// Shared by many operations.
+	onRule := func(withBody bool) func(*things) request {
+		return func(x *things) request {
+			r := request{args: []any{x.rule()}}
+			if withBody {
+				r.body = x.newRule()
+			}
+			return r
+		}
+	}
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -299,6 +308,17 @@ func reachable() map[string]reach {
 			return request{args: []any{secret, file}}
 		}),
 
+		"listRules":           viewers(workspace.PostsRead, none),
+		"getRule":             viewers(workspace.PostsRead, onRule(false)),
+		"createRule":          editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"previewRule":         editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
+		"updateRule":          editors(workspace.PostsWrite, onRule(true)),
+		"pauseRule":           editors(workspace.PostsWrite, onRule(false)),
+		"resumeRule":          editors(workspace.PostsWrite, onRule(false)),
+		"deleteRule":          editors(workspace.PostsWrite, onRule(false)),
+		"listRuleDecisions":   viewers(workspace.PostsRead, func(*things) request { return request{query: "outcome=created"} }),
+		"resolveRuleDecision": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.decision()}} }),
+
 		"listSnippets": viewers(workspace.PostsRead, none),
 		"createSnippet": authors(workspace.PostsWrite, func(*things) request {
 			return request{body: object{"name": "Greeting " + uuid.NewString(), "text": "Good morning."}}
@@ -483,6 +503,9 @@ func reachable() map[string]reach {
 		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
+		"postMetrics":    viewers(workspace.PostsRead, onPost(nil)),
+		"postReport":     viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true} }),
+		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),

@@ -24,7 +24,6 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/searchtest"
 )
@@ -35,7 +34,7 @@ var (
 	benchVectors  = flag.Bool("search-bench-vectors", false, "also embed the articles and measure hybrid search")
 )
 
-// class is a kind of query.
+// queryKind is a kind of query.
 type queryKind struct {
 	name    string
 	request func(i int) search.Request
@@ -128,7 +127,7 @@ func TestBenchSearch(t *testing.T) {
 	options := pgsearch.Options{Log: slog.New(slog.DiscardHandler)}
 	out := map[string]any{"articles": n}
 	e := pgsearch.New(pool, options)
-	out["indexed_per_s"] = tenth(indexLoad(t, e, countDocuments(t, pool), load, n))
+	out["indexed_per_s"] = tenth(fillIndex(t, e, pool, load, n))
 	vacuum(t, pool, "search_documents", "search_texts", "search_words")
 	all := searchAll(t, e, load, n)
 	out["queries"] = len(all)
@@ -271,7 +270,7 @@ func compareEngines(t *testing.T, _ search.Engine, address string, load *searcht
 		t.Fatal(err)
 	}
 	if a.Total == 0 {
-		indexLoad(t, loaded, 0, load, n)
+		indexLoad(t, loaded, 0, load, n, n)
 	}
 	took := searchOverHTTP(t, loaded, load, n, search.Keyword)
 	t.Logf("| | Postgres | Meilisearch |")
@@ -285,51 +284,6 @@ func compareEngines(t *testing.T, _ search.Engine, address string, load *searcht
 	for _, part := range searchtest.Parts() {
 		t.Logf("| %s | %s | %s |", part, first[part], second[part])
 	}
-}
-
-// indexLoad indexes the articles from number have on, and returns the rate.
-func indexLoad(t *testing.T, e search.Engine, have int, load *searchtest.Load, n int) float64 {
-	began := time.Now()
-	for i := have; i < n; {
-		var batch []search.Document
-		for ; i < n && len(batch) < 500; i++ {
-			batch = append(batch, load.Article(i, n))
-		}
-		if err := e.Index(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return float64(max(n-have, 0)) / time.Since(began).Seconds()
-}
-
-func countDocuments(t *testing.T, pool *pgxpool.Pool) (n int) {
-	if err := pool.QueryRow(t.Context(), "select count(*) from search_documents").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func vacuum(t *testing.T, pool *pgxpool.Pool, tables ...string) {
-	if _, err := pool.Exec(t.Context(), "vacuum analyze "+strings.Join(tables, ", ")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// searchBenchPool returns a new database, or the reusable one in SEARCH_BENCH_URL.
-func searchBenchPool(t *testing.T) *pgxpool.Pool {
-	address := os.Getenv("SEARCH_BENCH_URL")
-	if address == "" {
-		return enginetest.Store(t).Pool()
-	}
-	s, err := postgres.Open(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	if err := s.Migrate(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	return s.Pool()
 }
 
 // searchNaively runs the baseline: the newest articles with the word, and their number.

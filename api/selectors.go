@@ -200,7 +200,10 @@ func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 
 func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
 	out := spec.Extraction{Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
-		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorAt: utc(h.LastErrorAt)}
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{}}
+	for reason, n := range h.NoArticleReasons {
+		out.NoArticleReasons[string(reason)] = n
+	}
 	if h.RequestedAction != selector.ActionNone {
 		action := spec.ExtractionRequestedAction(h.RequestedAction)
 		out.RequestedAction, out.ActionReason = &action, optional(h.ActionReason)

@@ -87,6 +87,27 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for AccountMeasuringState.
+const (
+	AccountMeasuringStateActive      AccountMeasuringState = "active"
+	AccountMeasuringStatePaused      AccountMeasuringState = "paused"
+	AccountMeasuringStateUnsupported AccountMeasuringState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the AccountMeasuringState enum.
+func (e AccountMeasuringState) Valid() bool {
+	switch e {
+	case AccountMeasuringStateActive:
+		return true
+	case AccountMeasuringStatePaused:
+		return true
+	case AccountMeasuringStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalState.
 const (
 	ApprovalStateApproved ApprovalState = "approved"
@@ -783,6 +804,144 @@ func (e PageSeriesUnit) Valid() bool {
 	}
 }
 
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostMetricsPartState.
+const (
+	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
+	PostMetricsPartStateMeasured    PostMetricsPartState = "measured"
+	PostMetricsPartStateMissing     PostMetricsPartState = "missing"
+	PostMetricsPartStatePending     PostMetricsPartState = "pending"
+	PostMetricsPartStateUnavailable PostMetricsPartState = "unavailable"
+	PostMetricsPartStateUnsupported PostMetricsPartState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the PostMetricsPartState enum.
+func (e PostMetricsPartState) Valid() bool {
+	switch e {
+	case PostMetricsPartStateDeleted:
+		return true
+	case PostMetricsPartStateMeasured:
+		return true
+	case PostMetricsPartStateMissing:
+		return true
+	case PostMetricsPartStatePending:
+		return true
+	case PostMetricsPartStateUnavailable:
+		return true
+	case PostMetricsPartStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportDimension.
+const (
+	PostReportDimensionAccount PostReportDimension = "account"
+	PostReportDimensionAuthor  PostReportDimension = "author"
+	PostReportDimensionHour    PostReportDimension = "hour"
+	PostReportDimensionLabel   PostReportDimension = "label"
+	PostReportDimensionNetwork PostReportDimension = "network"
+	PostReportDimensionPost    PostReportDimension = "post"
+	PostReportDimensionSection PostReportDimension = "section"
+	PostReportDimensionWeekday PostReportDimension = "weekday"
+)
+
+// Valid indicates whether the value is a known member of the PostReportDimension enum.
+func (e PostReportDimension) Valid() bool {
+	switch e {
+	case PostReportDimensionAccount:
+		return true
+	case PostReportDimensionAuthor:
+		return true
+	case PostReportDimensionHour:
+		return true
+	case PostReportDimensionLabel:
+		return true
+	case PostReportDimensionNetwork:
+		return true
+	case PostReportDimensionPost:
+		return true
+	case PostReportDimensionSection:
+		return true
+	case PostReportDimensionWeekday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportMetric.
+const (
+	PostReportMetricClicks     PostReportMetric = "clicks"
+	PostReportMetricEngagement PostReportMetric = "engagement"
+	PostReportMetricReach      PostReportMetric = "reach"
+	PostReportMetricViews      PostReportMetric = "views"
+	PostReportMetricVisits     PostReportMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the PostReportMetric enum.
+func (e PostReportMetric) Valid() bool {
+	switch e {
+	case PostReportMetricClicks:
+		return true
+	case PostReportMetricEngagement:
+		return true
+	case PostReportMetricReach:
+		return true
+	case PostReportMetricViews:
+		return true
+	case PostReportMetricVisits:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostStatus.
 const (
 	PostStatusCanceled     PostStatus = "canceled"
@@ -1068,6 +1227,210 @@ func (e Role) Valid() bool {
 	case RoleOwner:
 		return true
 	case RoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RulePauseReason.
+const (
+	RulePauseReasonFailures           RulePauseReason = "failures"
+	RulePauseReasonMember             RulePauseReason = "member"
+	RulePauseReasonSavedSearchDeleted RulePauseReason = "saved_search_deleted"
+	RulePauseReasonTooManyArticles    RulePauseReason = "too_many_articles"
+)
+
+// Valid indicates whether the value is a known member of the RulePauseReason enum.
+func (e RulePauseReason) Valid() bool {
+	switch e {
+	case RulePauseReasonFailures:
+		return true
+	case RulePauseReasonMember:
+		return true
+	case RulePauseReasonSavedSearchDeleted:
+		return true
+	case RulePauseReasonTooManyArticles:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleStatus.
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the RuleStatus enum.
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive:
+		return true
+	case RuleStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionAttention.
+const (
+	CorrectedEdited    RuleDecisionAttention = "corrected_edited"
+	CorrectedPublished RuleDecisionAttention = "corrected_published"
+	WithdrawnPending   RuleDecisionAttention = "withdrawn_pending"
+	WithdrawnPublished RuleDecisionAttention = "withdrawn_published"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionAttention enum.
+func (e RuleDecisionAttention) Valid() bool {
+	switch e {
+	case CorrectedEdited:
+		return true
+	case CorrectedPublished:
+		return true
+	case WithdrawnPending:
+		return true
+	case WithdrawnPublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionImage.
+const (
+	RuleDefinitionImageArticle RuleDefinitionImage = "article"
+	RuleDefinitionImageNone    RuleDefinitionImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionImage enum.
+func (e RuleDefinitionImage) Valid() bool {
+	switch e {
+	case RuleDefinitionImageArticle:
+		return true
+	case RuleDefinitionImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionMode.
+const (
+	RuleDefinitionModeApproval  RuleDefinitionMode = "approval"
+	RuleDefinitionModeAutomatic RuleDefinitionMode = "automatic"
+	RuleDefinitionModeDraft     RuleDefinitionMode = "draft"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionMode enum.
+func (e RuleDefinitionMode) Valid() bool {
+	switch e {
+	case RuleDefinitionModeApproval:
+		return true
+	case RuleDefinitionModeAutomatic:
+		return true
+	case RuleDefinitionModeDraft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleOutcome.
+const (
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the RuleOutcome enum.
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeCreated:
+		return true
+	case RuleOutcomeFailed:
+		return true
+	case RuleOutcomeReserved:
+		return true
+	case RuleOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleReason.
+const (
+	RuleReasonDailyCap        RuleReason = "daily_cap"
+	RuleReasonDuplicateStory  RuleReason = "duplicate_story"
+	RuleReasonHourlyCap       RuleReason = "hourly_cap"
+	RuleReasonInvalidPost     RuleReason = "invalid_post"
+	RuleReasonLanguage        RuleReason = "language"
+	RuleReasonMatched         RuleReason = "matched"
+	RuleReasonNoAccounts      RuleReason = "no_accounts"
+	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRulePaused      RuleReason = "rule_paused"
+	RuleReasonTooManyArticles RuleReason = "too_many_articles"
+	RuleReasonTooOld          RuleReason = "too_old"
+	RuleReasonTooShort        RuleReason = "too_short"
+	RuleReasonWithdrawn       RuleReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the RuleReason enum.
+func (e RuleReason) Valid() bool {
+	switch e {
+	case RuleReasonDailyCap:
+		return true
+	case RuleReasonDuplicateStory:
+		return true
+	case RuleReasonHourlyCap:
+		return true
+	case RuleReasonInvalidPost:
+		return true
+	case RuleReasonLanguage:
+		return true
+	case RuleReasonMatched:
+		return true
+	case RuleReasonNoAccounts:
+		return true
+	case RuleReasonNoDate:
+		return true
+	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRulePaused:
+		return true
+	case RuleReasonTooManyArticles:
+		return true
+	case RuleReasonTooOld:
+		return true
+	case RuleReasonTooShort:
+		return true
+	case RuleReasonWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTimingWhen.
+const (
+	RuleTimingDelay    RuleTimingWhen = "delay"
+	RuleTimingNextFree RuleTimingWhen = "next_free"
+	RuleTimingNow      RuleTimingWhen = "now"
+)
+
+// Valid indicates whether the value is a known member of the RuleTimingWhen enum.
+func (e RuleTimingWhen) Valid() bool {
+	switch e {
+	case RuleTimingDelay:
+		return true
+	case RuleTimingNextFree:
+		return true
+	case RuleTimingNow:
 		return true
 	default:
 		return false
@@ -1415,6 +1778,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1422,6 +1786,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -1881,6 +2247,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for PostReportParamsFormat.
+const (
+	PostReportParamsFormatCsv  PostReportParamsFormat = "csv"
+	PostReportParamsFormatJson PostReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the PostReportParamsFormat enum.
+func (e PostReportParamsFormat) Valid() bool {
+	switch e {
+	case PostReportParamsFormatCsv:
+		return true
+	case PostReportParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecideReviewFormdataBodyDecision.
 const (
 	Approve DecideReviewFormdataBodyDecision = "approve"
@@ -1940,6 +2324,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -1947,6 +2332,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -2098,8 +2485,11 @@ type Account struct {
 	// Label Chosen by people, in the place of name.
 	Label         *string    `json:"label,omitempty"`
 	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
-	Name          string     `json:"name"`
-	Network       string     `json:"network"`
+
+	// Measuring Reading the metrics of an account's posts. Absent if the network reports none.
+	Measuring *AccountMeasuring `json:"measuring,omitempty"`
+	Name      string            `json:"name"`
+	Network   string            `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -2116,7 +2506,13 @@ type Account struct {
 	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
-	Warnings []AccountWarning  `json:"warnings"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm      *UtmParams       `json:"utm,omitempty"`
+	Warnings []AccountWarning `json:"warnings"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -2155,6 +2551,12 @@ type AccountEdit struct {
 
 	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // AccountFitness defines model for AccountFitness.
@@ -2219,6 +2621,32 @@ type AccountLimits struct {
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
+
+// AccountMeasuring Reading the metrics of an account's posts. Absent if the network reports none.
+type AccountMeasuring struct {
+	// ChargedReads Posts for whose metrics the network charged this month.
+	ChargedReads *int    `json:"charged_reads,omitempty"`
+	Message      *string `json:"message,omitempty"`
+
+	// Metrics What the network may report.
+	Metrics *[]string `json:"metrics,omitempty"`
+
+	// MissingScope A permission without which some metrics are absent; reconnecting requests it.
+	MissingScope *string `json:"missing_scope,omitempty"`
+
+	// ReadAt The last success.
+	ReadAt *time.Time `json:"read_at,omitempty"`
+
+	// Reason Why it is paused: no_budget, budget_used, no_credits, rate_limit, unauthorized, missing_scope, unreachable, refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// ResumeAt When it is tried again.
+	ResumeAt *time.Time            `json:"resume_at,omitempty"`
+	State    AccountMeasuringState `json:"state"`
+}
+
+// AccountMeasuringState defines model for AccountMeasuring.State.
+type AccountMeasuringState string
 
 // AccountWarning defines model for AccountWarning.
 type AccountWarning struct {
@@ -2861,6 +3289,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -3017,6 +3448,9 @@ type Extraction struct {
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
 
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
+
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
 
@@ -3079,9 +3513,17 @@ type FieldOrigin struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Code    string `json:"code"`
+	// Code Stable identifier.
+	Code string `json:"code"`
+
+	// Field Path in the body, or name of a parameter or header.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3095,6 +3537,11 @@ type FirstComment struct {
 type FitnessReason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FitnessVerdict defines model for FitnessVerdict.
@@ -3256,6 +3703,12 @@ type Label struct {
 	Kind      LabelKind `json:"kind"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelChange defines model for LabelChange.
@@ -3269,6 +3722,12 @@ type LabelChange struct {
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
 	Name  *string `json:"name,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelKind A post has any number of labels and at most one campaign.
@@ -3308,6 +3767,20 @@ type LinkCard struct {
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+type LinkedArticle struct {
+	Authors []string `json:"authors"`
+
+	// CompletionRate Share of views that were scrolled to the end.
+	CompletionRate *float64            `json:"completion_rate,omitempty"`
+	Id             *openapi_types.UUID `json:"id,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
+	Section       string   `json:"section"`
+	Title         string   `json:"title"`
 }
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
@@ -3543,6 +4016,38 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// MessageParams The values in a message by name, for clients that write it in another language: strings,
+// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+// duration, `_bytes` a size.
+type MessageParams map[string]interface{}
+
+// MetricEstimate The mean of a metric per post.
+type MetricEstimate struct {
+	// Clear At least five posts and an interval without the mean of all posts.
+	Clear bool    `json:"clear"`
+	High  float64 `json:"high"`
+
+	// Lift The mean divided by that of all posts. Absent if that is zero.
+	Lift *float64 `json:"lift,omitempty"`
+
+	// Low Start of the 95 % confidence interval.
+	Low  float64 `json:"low"`
+	Mean float64 `json:"mean"`
+
+	// Posts The sample size.
+	Posts int `json:"posts"`
+}
+
+// MetricReading defines model for MetricReading.
+type MetricReading struct {
+	At     time.Time `json:"at"`
+	Metric string    `json:"metric"`
+	Value  int64     `json:"value"`
+}
+
+// MetricValues Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+type MetricValues map[string]int64
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
@@ -3632,6 +4137,12 @@ type NewLabel struct {
 	Color *string    `json:"color,omitempty"`
 	Kind  *LabelKind `json:"kind,omitempty"`
 	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // NewLink defines model for NewLink.
@@ -3709,8 +4220,20 @@ type NewPost struct {
 	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// NewRule defines model for NewRule.
+type NewRule struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
 }
 
 // NewSavedSearch defines model for NewSavedSearch.
@@ -4099,6 +4622,40 @@ type PageUniques struct {
 	Week    int64 `json:"week"`
 }
 
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
+
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
 	// Field A field, `body` or `drop`.
@@ -4203,7 +4760,13 @@ type Post struct {
 	// TrackLinks Absent: no.
 	TrackLinks *bool     `json:"track_links,omitempty"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm     *UtmParams `json:"utm,omitempty"`
+	Version int64      `json:"version"`
 
 	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -4236,8 +4799,85 @@ type PostEdit struct {
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// PostHighlights defines model for PostHighlights.
+type PostHighlights struct {
+	Average *float64 `json:"average,omitempty"`
+
+	// Groups The best first.
+	Groups []PostReportGroup `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric   PostReportMetric `json:"metric"`
+	Posts    int              `json:"posts"`
+	TimeZone string           `json:"time_zone"`
+
+	// Unclear Groups that are too small or too close to the average.
+	Unclear int `json:"unclear"`
+}
+
+// PostMetrics defines model for PostMetrics.
+type PostMetrics struct {
+	Parts  []PostMetricsPart  `json:"parts"`
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+// PostMetricsPart defines model for PostMetricsPart.
+type PostMetricsPart struct {
+	// Account The account's name.
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Latest Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Latest MetricValues `json:"latest"`
+
+	// MeasuredAt The last reading.
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+	Network    string     `json:"network"`
+
+	// NextAt The next reading.
+	NextAt *time.Time `json:"next_at,omitempty"`
+
+	// Part Of a thread, from 0.
+	Part     int       `json:"part"`
+	PostedAt time.Time `json:"posted_at"`
+
+	// Readings Ordered by metric and time.
+	Readings []MetricReading `json:"readings"`
+	RemoteId string          `json:"remote_id"`
+
+	// State `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+	// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+	// `unsupported`: the network reports no numbers of such posts.
+	State    PostMetricsPartState `json:"state"`
+	TargetId openapi_types.UUID   `json:"target_id"`
+	Url      *string              `json:"url,omitempty"`
+}
+
+// PostMetricsPartState `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+// `unsupported`: the network reports no numbers of such posts.
+type PostMetricsPartState string
+
+// PostNumbers Numbers that are not known are absent.
+type PostNumbers struct {
+	// Clicks On the posts' short links.
+	Clicks     *int64 `json:"clicks,omitempty"`
+	Engagement *int64 `json:"engagement,omitempty"`
+	Reach      *int64 `json:"reach,omitempty"`
+	Views      *int64 `json:"views,omitempty"`
+
+	// Visits Of the workspace's sites that started with those links.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
@@ -4278,6 +4918,80 @@ type PostPreview struct {
 	Problems []FieldProblem  `json:"problems"`
 	Targets  []TargetPreview `json:"targets"`
 	Warnings []Warning       `json:"warnings"`
+}
+
+// PostReport defines model for PostReport.
+type PostReport struct {
+	// Average Mean of the metric of all posts.
+	Average *float64 `json:"average,omitempty"`
+
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By     PostReportDimension `json:"by"`
+	Groups []PostReportGroup   `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric PostReportMetric `json:"metric"`
+
+	// Posts Posts on accounts in the period.
+	Posts    int             `json:"posts"`
+	Rows     []PostReportRow `json:"rows"`
+	TimeZone string          `json:"time_zone"`
+}
+
+// PostReportDimension `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+type PostReportDimension string
+
+// PostReportGroup defines model for PostReportGroup.
+type PostReportGroup struct {
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By PostReportDimension `json:"by"`
+
+	// Estimate The mean of a metric per post.
+	Estimate *MetricEstimate `json:"estimate,omitempty"`
+
+	// Known Numbers that are not known are absent.
+	Known PostNumbers `json:"known"`
+
+	// Label The name of an account or label.
+	Label *string `json:"label,omitempty"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers PostNumbers `json:"numbers"`
+
+	// Posts Posts on accounts.
+	Posts int    `json:"posts"`
+	Value string `json:"value"`
+}
+
+// PostReportMetric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+type PostReportMetric string
+
+// PostReportRow defines model for PostReportRow.
+type PostReportRow struct {
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Article The article that a post links to. Its engagement is that of all its readers.
+	Article *LinkedArticle `json:"article,omitempty"`
+
+	// Content The first 200 characters.
+	Content string `json:"content"`
+
+	// Conversions That sites reported for the post. Absent for posts on several accounts.
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Deleted It was deleted at the network.
+	Deleted    bool       `json:"deleted"`
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Metrics MetricValues `json:"metrics"`
+	Network string       `json:"network"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers  PostNumbers        `json:"numbers"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	PostedAt time.Time          `json:"posted_at"`
 }
 
 // PostSegment defines model for PostSegment.
@@ -4347,6 +5061,12 @@ type PreviewedPost struct {
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
@@ -4366,16 +5086,15 @@ type Problem struct {
 	Code string `json:"code"`
 
 	// Detail The problem and its remedy.
-	Detail *string `json:"detail,omitempty"`
-	Errors *[]struct {
-		Code string `json:"code"`
+	Detail *string         `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-		// Field Path in the body, or name of a parameter or header.
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors,omitempty"`
-	Status int    `json:"status"`
-	Title  string `json:"title"`
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+	Status int            `json:"status"`
+	Title  string         `json:"title"`
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
@@ -4689,6 +5408,234 @@ type ReviewLinkState string
 
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
+
+// Rule defines model for Rule.
+type Rule struct {
+	// AttentionCount Decisions whose post needs attention.
+	AttentionCount int                `json:"attention_count"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Definition     RuleDefinition     `json:"definition"`
+	Id             openapi_types.UUID `json:"id"`
+	LastDecisionAt *time.Time         `json:"last_decision_at,omitempty"`
+	Name           string             `json:"name"`
+
+	// PauseError The last failure.
+	PauseError *string `json:"pause_error,omitempty"`
+
+	// PauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+	// `failures`: five posts in a row could not be created.
+	PauseReason      *RulePauseReason `json:"pause_reason,omitempty"`
+	PausedAt         *time.Time       `json:"paused_at,omitempty"`
+	PostsLast24Hours int              `json:"posts_last_24_hours"`
+	Status           RuleStatus       `json:"status"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// RulePauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+// `failures`: five posts in a row could not be created.
+type RulePauseReason string
+
+// RuleStatus defines model for Rule.Status.
+type RuleStatus string
+
+// RuleConditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+type RuleConditions struct {
+	// Languages ISO 639-1 codes.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
+	MaxAgeHours int  `json:"max_age_hours"`
+	MinWords    *int `json:"min_words,omitempty"`
+}
+
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Attention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+	// (`corrected_edited`) or after it was published, or it was withdrawn.
+	Attention *RuleDecisionAttention `json:"attention,omitempty"`
+	DecidedAt time.Time              `json:"decided_at"`
+	Id        openapi_types.UUID     `json:"id"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome `json:"outcome"`
+
+	// Params Values that explain the reason, such as `limit` and `words`.
+	Params map[string]interface{} `json:"params"`
+	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
+	Reason RuleReason             `json:"reason"`
+	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Title Of the article when it was decided.
+	Title string `json:"title"`
+	Url   string `json:"url"`
+}
+
+// RuleDecisionAttention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+// (`corrected_edited`) or after it was published, or it was withdrawn.
+type RuleDecisionAttention string
+
+// RuleDecisionList defines model for RuleDecisionList.
+type RuleDecisionList struct {
+	Decisions  []RuleDecision      `json:"decisions"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// RuleDefinition defines model for RuleDefinition.
+type RuleDefinition struct {
+	AccountIds *[]openapi_types.UUID `json:"account_ids,omitempty"`
+
+	// Conditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+	Conditions RuleConditions `json:"conditions"`
+
+	// GroupId An account group in the place of accounts.
+	GroupId *openapi_types.UUID `json:"group_id,omitempty"`
+
+	// Hashtags Hashtags by section or tag of the article, separated by spaces.
+	Hashtags *map[string]string `json:"hashtags,omitempty"`
+
+	// Image `article`: the article's image, if it can be fetched.
+	Image RuleDefinitionImage `json:"image"`
+
+	// MaxPerDay Posts in 24 hours.
+	MaxPerDay int `json:"max_per_day"`
+
+	// MaxPerHour Posts in 60 minutes. Further articles are skipped.
+	MaxPerHour int `json:"max_per_hour"`
+
+	// Mode Whether a post is a draft, pending approval, or scheduled.
+	Mode RuleDefinitionMode `json:"mode"`
+
+	// Templates Texts by network; `default` is for networks without their own. They may contain `{title}`, `{lead}`, `{author}`,
+	// `{section}`, `{url}` and `{hashtags}`. A text that is too long for a network loses words at the end of the
+	// lead, then hashtags, then words at the end of the title.
+	Templates map[string]string `json:"templates"`
+	Timing    RuleTiming        `json:"timing"`
+
+	// TrackLinks Replaces the address by a short link whose clicks are counted.
+	TrackLinks bool `json:"track_links"`
+
+	// Trigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+	Trigger RuleTrigger `json:"trigger"`
+
+	// Utm Campaign parameters that are added to the address of the article.
+	Utm *RuleUTM `json:"utm,omitempty"`
+}
+
+// RuleDefinitionImage `article`: the article's image, if it can be fetched.
+type RuleDefinitionImage string
+
+// RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
+type RuleDefinitionMode string
+
+// RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
+type RuleHours struct {
+	From     string `json:"from"`
+	TimeZone string `json:"time_zone"`
+
+	// To Exclusive; `24:00` is the end of the day.
+	To string `json:"to"`
+
+	// Weekdays 1 is Monday, 7 Sunday; empty: every day.
+	Weekdays *[]int `json:"weekdays,omitempty"`
+}
+
+// RuleList defines model for RuleList.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleOutcome `reserved`: its post is being created.
+type RuleOutcome string
+
+// RulePreview defines model for RulePreview.
+type RulePreview struct {
+	// Articles Articles of the workspace in this time.
+	Articles int `json:"articles"`
+
+	// Counts Articles by reason; `matched` counts posts.
+	Counts map[string]int `json:"counts"`
+
+	// Decisions The newest 200 decisions about selected articles.
+	Decisions []RulePreviewDecision `json:"decisions"`
+	From      time.Time             `json:"from"`
+
+	// Partial There were more articles than a preview evaluates.
+	Partial bool      `json:"partial"`
+	To      time.Time `json:"to"`
+}
+
+// RulePreviewDecision defines model for RulePreviewDecision.
+type RulePreviewDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	DecidedAt time.Time          `json:"decided_at"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome            `json:"outcome"`
+	Params  map[string]interface{} `json:"params"`
+
+	// PublishAt Absent: a slot of a queue, or a draft without a time.
+	PublishAt *time.Time `json:"publish_at,omitempty"`
+	Reason    RuleReason `json:"reason"`
+
+	// Texts Of the post; none if it is skipped.
+	Texts []RuleText `json:"texts"`
+	Title string     `json:"title"`
+	Url   string     `json:"url"`
+}
+
+// RuleReason defines model for RuleReason.
+type RuleReason string
+
+// RuleText defines model for RuleText.
+type RuleText struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Characters As the network counts.
+	Characters    int    `json:"characters"`
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	Network       string `json:"network"`
+	Text          string `json:"text"`
+}
+
+// RuleTiming defines model for RuleTiming.
+type RuleTiming struct {
+	// DelayMinutes Of `delay`.
+	DelayMinutes *int `json:"delay_minutes,omitempty"`
+
+	// Hours Hours at which posts are published. A post that is due outside of them is published when they begin.
+	Hours *RuleHours `json:"hours,omitempty"`
+
+	// When `next_free` is the next free slot of the group's queue.
+	When RuleTimingWhen `json:"when"`
+}
+
+// RuleTimingWhen `next_free` is the next free slot of the group's queue.
+type RuleTimingWhen string
+
+// RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+type RuleTrigger struct {
+	Authors *[]string `json:"authors,omitempty"`
+	Domains *[]string `json:"domains,omitempty"`
+
+	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
+	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
+	Sections      *[]string           `json:"sections,omitempty"`
+	Tags          *[]string           `json:"tags,omitempty"`
+}
+
+// RuleUTM Campaign parameters that are added to the address of the article.
+type RuleUTM struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+
+	// Source Empty: the name of the network.
+	Source *string `json:"source,omitempty"`
+}
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
@@ -5359,7 +6306,12 @@ type SystemAlert struct {
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
-	Name     string              `json:"name"`
+	Name string `json:"name"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params   *MessageParams      `json:"params,omitempty"`
 	Severity SystemAlertSeverity `json:"severity"`
 
 	// Subject The affected engine, network, task queue or volume.
@@ -5615,8 +6567,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data The values in the sentence.
+	// Code Identifies the sentence: the type, or the type and a variant such as posted.on_time.
+	Code string `json:"code"`
+
+	// Data The event as it was recorded.
 	Data map[string]interface{} `json:"data"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params MessageParams `json:"params"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
@@ -5705,6 +6665,12 @@ type UsualLimits struct {
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
 }
+
+// UtmParams UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+// content and term, without `utm_`. Those of a post replace those of its campaign, which
+// replace those of the account; an empty value removes one. A parameter that is in the
+// link already stays.
+type UtmParams map[string]string
 
 // View defines model for View.
 type View struct {
@@ -5828,6 +6794,11 @@ type Warning struct {
 
 	// OtherTime Its time.
 	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 
 	// PostId The other post: the one with the same text, or the one that is near.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
@@ -6142,6 +7113,12 @@ type PlausibleSite = string
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
+// PostedFrom defines model for PostedFrom.
+type PostedFrom = openapi_types.Date
+
+// PostedTo defines model for PostedTo.
+type PostedTo = openapi_types.Date
+
 // Reasons defines model for Reasons.
 type Reasons = []string
 
@@ -6171,6 +7148,9 @@ type Created = Post
 
 // MediaCreated defines model for MediaCreated.
 type MediaCreated = Media
+
+// OneRule defines model for OneRule.
+type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
@@ -6593,6 +7573,37 @@ type ListQueueSlotsParams struct {
 	To   time.Time `form:"to" json:"to"`
 }
 
+// PostReportParams defines parameters for PostReport.
+type PostReportParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo             `form:"to" json:"to"`
+	By     *PostReportDimension `form:"by,omitempty" json:"by,omitempty"`
+	Metric *PostReportMetric    `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit  *int                    `form:"limit,omitempty" json:"limit,omitempty"`
+	Format *PostReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostReportParamsFormat defines parameters for PostReport.
+type PostReportParamsFormat string
+
+// PostHighlightsParams defines parameters for PostHighlights.
+type PostHighlightsParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo          `form:"to" json:"to"`
+	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // DecideReviewFormdataBody defines parameters for DecideReview.
 type DecideReviewFormdataBody struct {
 	Comment  *string                          `form:"comment,omitempty" json:"comment,omitempty"`
@@ -6601,6 +7612,32 @@ type DecideReviewFormdataBody struct {
 
 // DecideReviewFormdataBodyDecision defines parameters for DecideReview.
 type DecideReviewFormdataBodyDecision string
+
+// ListRuleDecisionsParams defines parameters for ListRuleDecisions.
+type ListRuleDecisionsParams struct {
+	RuleId  *openapi_types.UUID `form:"rule_id,omitempty" json:"rule_id,omitempty"`
+	Outcome *RuleOutcome        `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// NeedsAttention Only decisions whose post needs attention.
+	NeedsAttention *bool `form:"needs_attention,omitempty" json:"needs_attention,omitempty"`
+	Limit          *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -7132,6 +8169,15 @@ type ConfirmTargetJSONRequestBody = Confirmation
 // DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = NewRule
+
+// PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
+type PreviewRuleJSONRequestBody = NewRule
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = NewRule
+
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
 
@@ -7529,7 +8575,8 @@ type ClientInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -8331,6 +9378,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEvents(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	//
 	// Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -8453,6 +9508,24 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PostReport Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostHighlights Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RevokeReviewLink Revokes a review link.
 	//
 	// Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
@@ -8481,6 +9554,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRules Lists the rules of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRule Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRule Gets a rule.
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	//
@@ -8871,8 +10033,9 @@ type ClientInterface interface {
 
 	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9947,7 +11110,8 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -11749,6 +12913,24 @@ func (c *Client) PostEvents(ctx context.Context, id PostID, params *PostEventsPa
 	return c.Client.Do(req)
 }
 
+// PostMetrics Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *Client) PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostMetricsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PublishNow Publishes a scheduled post or a draft immediately.
 //
 // Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -12041,6 +13223,44 @@ func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParam
 	return c.Client.Do(req)
 }
 
+// PostReport Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostReportRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PostHighlights Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *Client) PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostHighlightsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RevokeReviewLink Revokes a review link.
 //
 // Corresponds with DELETE /api/v1/review-links/{id} (the `RevokeReviewLink` operationId).
@@ -12110,6 +13330,225 @@ func (c *Client) DecideReviewWithFormdataBody(ctx context.Context, secret Review
 // Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 func (c *Client) GetReviewFile(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReviewFileRequest(c.Server, secret, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRuleDecisions Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *Client) ListRuleDecisions(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRuleDecisionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveRuleDecision Records that the post of a decision needs no more attention.
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *Client) ResolveRuleDecision(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveRuleDecisionRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRules Lists the rules of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *Client) ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRuleWithBody Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRule Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRuleWithBody Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRuleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *Client) PreviewRule(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRuleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRule Deletes a rule and its decisions. Its posts stay.
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRule Gets a rule.
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRuleWithBody Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *Client) PauseRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseRuleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeRule Resumes a rule for the articles that are stored from now on.
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *Client) ResumeRule(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeRuleRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -13049,8 +14488,9 @@ func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...
 
 // ImportStatsWithBody Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type.
 //
@@ -19073,6 +20513,40 @@ func NewPostEventsRequest(server string, id PostID, params *PostEventsParams) (*
 	return req, nil
 }
 
+// NewPostMetricsRequest constructs an http.Request for the PostMetrics method
+func NewPostMetricsRequest(server string, id PostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/metrics", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPublishNowRequest constructs an http.Request for the PublishNow method
 func NewPublishNowRequest(server string, id PostID, params *PublishNowParams) (*http.Request, error) {
 	var err error
@@ -19716,6 +21190,194 @@ func NewListQueueSlotsRequest(server string, params *ListQueueSlotsParams) (*htt
 	return req, nil
 }
 
+// NewPostReportRequest constructs an http.Request for the PostReport method
+func NewPostReportRequest(server string, params *PostReportParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostHighlightsRequest constructs an http.Request for the PostHighlights method
+func NewPostHighlightsRequest(server string, params *PostHighlightsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts/highlights")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewRevokeReviewLinkRequest constructs an http.Request for the RevokeReviewLink method
 func NewRevokeReviewLinkRequest(server string, id LabelID) (*http.Request, error) {
 	var err error
@@ -19865,6 +21527,462 @@ func NewGetReviewFileRequest(server string, secret ReviewSecret, id LabelID) (*h
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRuleDecisionsRequest constructs an http.Request for the ListRuleDecisions method
+func NewListRuleDecisionsRequest(server string, params *ListRuleDecisionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.RuleId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rule_id", *params.RuleId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NeedsAttention != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "needs_attention", *params.NeedsAttention, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResolveRuleDecisionRequest constructs an http.Request for the ResolveRuleDecision method
+func NewResolveRuleDecisionRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rule-decisions/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRulesRequest constructs an http.Request for the ListRules method
+func NewListRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRuleRequest calls the generic CreateRule builder with application/json body
+func NewCreateRuleRequest(server string, params *CreateRuleParams, body CreateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRuleRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRuleRequestWithBody constructs an http.Request for the CreateRule method, with any body, and a specified content type
+func NewCreateRuleRequestWithBody(server string, params *CreateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPreviewRuleRequest calls the generic PreviewRule builder with application/json body
+func NewPreviewRuleRequest(server string, body PreviewRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewRuleRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPreviewRuleRequestWithBody constructs an http.Request for the PreviewRule method, with any body, and a specified content type
+func NewPreviewRuleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/preview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
+func NewDeleteRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRuleRequest constructs an http.Request for the GetRule method
+func NewGetRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRuleRequest calls the generic UpdateRule builder with application/json body
+func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRuleRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateRuleRequestWithBody constructs an http.Request for the UpdateRule method, with any body, and a specified content type
+func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPauseRuleRequest constructs an http.Request for the PauseRule method
+func NewPauseRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeRuleRequest constructs an http.Request for the ResumeRule method
+func NewResumeRuleRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -24994,7 +27112,8 @@ type ClientWithResponsesInterface interface {
 	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `agent.acted`. New ones may be
+	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+	// `rule.resumed`, `agent.acted`. New ones may be
 	// added. The timeline of a post contains all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -25898,6 +28017,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEventsWithResponse(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*PostEventsResponse, error)
 
+	// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error)
+
 	// PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -26034,6 +28163,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlotsWithResponse(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*ListQueueSlotsResponse, error)
 
+	// PostReportWithResponse Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
+
+	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error)
+
 	// RevokeReviewLinkWithResponse Revokes a review link.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -26068,6 +28219,109 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/review/{secret}/files/{id} (the `GetReviewFile` operationId).
 	GetReviewFileWithResponse(ctx context.Context, secret ReviewSecret, id LabelID, reqEditors ...RequestEditorFn) (*GetReviewFileResponse, error)
+
+	// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+	//
+	// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+	ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error)
+
+	// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+	ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error)
+
+	// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error)
+
+	// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+	//
+	// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+	// post from each rule. Preview a rule before you create it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+	//
+	// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+	PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error)
+
+	// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
+
+	// GetRuleWithResponse Gets a rule.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
+
+	// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+	PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error)
+
+	// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+	ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error)
 
 	// ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
 	//
@@ -26514,8 +28768,9 @@ type ClientWithResponsesInterface interface {
 
 	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -32681,6 +34936,61 @@ func (r PostEventsResponse) ContentType() string {
 	return ""
 }
 
+// PostMetricsResponseDefaultHeaders the declared response headers of an HTTP default response for PostMetrics
+type PostMetricsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostMetricsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostMetrics
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostMetricsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostMetricsResponse) GetJSON200() *PostMetrics {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostMetricsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostMetricsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostMetricsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostMetricsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostMetricsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PublishNowResponse200Headers the declared response headers of an HTTP 200 response for PublishNow
 type PublishNowResponse200Headers struct {
 	ETag *string
@@ -33398,6 +35708,123 @@ func (r ListQueueSlotsResponse) ContentType() string {
 	return ""
 }
 
+// PostReportResponse200Headers the declared response headers of an HTTP 200 response for PostReport
+type PostReportResponse200Headers struct {
+	ContentDisposition *string
+}
+
+// PostReportResponseDefaultHeaders the declared response headers of an HTTP default response for PostReport
+type PostReportResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostReportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostReport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PostReportResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostReportResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostReportResponse) GetJSON200() *PostReport {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostReportResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostReportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostReportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostReportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostReportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PostHighlightsResponseDefaultHeaders the declared response headers of an HTTP default response for PostHighlights
+type PostHighlightsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostHighlightsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostHighlights
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostHighlightsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostHighlightsResponse) GetJSON200() *PostHighlights {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostHighlightsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostHighlightsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostHighlightsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostHighlightsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostHighlightsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // RevokeReviewLinkResponseDefaultHeaders the declared response headers of an HTTP default response for RevokeReviewLink
 type RevokeReviewLinkResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -33584,6 +36011,586 @@ func (r GetReviewFileResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetReviewFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRuleDecisionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListRuleDecisions
+type ListRuleDecisionsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRuleDecisionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecisionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRuleDecisionsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRuleDecisionsResponse) GetJSON200() *RuleDecisionList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRuleDecisionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRuleDecisionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRuleDecisionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRuleDecisionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRuleDecisionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResolveRuleDecisionResponseDefaultHeaders the declared response headers of an HTTP default response for ResolveRuleDecision
+type ResolveRuleDecisionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResolveRuleDecisionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleDecision
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveRuleDecisionResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveRuleDecisionResponse) GetJSON200() *RuleDecision {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveRuleDecisionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveRuleDecisionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveRuleDecisionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveRuleDecisionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveRuleDecisionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRulesResponseDefaultHeaders the declared response headers of an HTTP default response for ListRules
+type ListRulesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRulesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRulesResponse) GetJSON200() *RuleList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRulesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRuleResponse201Headers the declared response headers of an HTTP 201 response for CreateRule
+type CreateRuleResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for CreateRule
+type CreateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Rule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRuleResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateRuleResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRuleResponse) GetJSON201() *Rule {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PreviewRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PreviewRule
+type PreviewRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PreviewRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RulePreview
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PreviewRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewRuleResponse) GetJSON200() *RulePreview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteRuleResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteRule
+type DeleteRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteRuleResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRuleResponse200Headers the declared response headers of an HTTP 200 response for GetRule
+type GetRuleResponse200Headers struct {
+	ETag *string
+}
+
+// GetRuleResponseDefaultHeaders the declared response headers of an HTTP default response for GetRule
+type GetRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRuleResponse200Headers the declared response headers of an HTTP 200 response for UpdateRule
+type UpdateRuleResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateRuleResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateRule
+type UpdateRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseRuleResponse200Headers the declared response headers of an HTTP 200 response for PauseRule
+type PauseRuleResponse200Headers struct {
+	ETag *string
+}
+
+// PauseRuleResponseDefaultHeaders the declared response headers of an HTTP default response for PauseRule
+type PauseRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PauseRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PauseRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PauseRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeRuleResponse200Headers the declared response headers of an HTTP 200 response for ResumeRule
+type ResumeRuleResponse200Headers struct {
+	ETag *string
+}
+
+// ResumeRuleResponseDefaultHeaders the declared response headers of an HTTP default response for ResumeRule
+type ResumeRuleResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ResumeRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneRule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResumeRuleResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResumeRuleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeRuleResponse) GetJSON200() *OneRule {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeRuleResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeRuleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -39505,7 +42512,8 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
 // `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
 // `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `agent.acted`. New ones may be
+// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
+// `rule.resumed`, `agent.acted`. New ones may be
 // added. The timeline of a post contains all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -41009,6 +44017,22 @@ func (c *ClientWithResponses) PostEventsWithResponse(ctx context.Context, id Pos
 	return ParsePostEventsResponse(rsp)
 }
 
+// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *ClientWithResponses) PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error) {
+	rsp, err := c.PostMetrics(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostMetricsResponse(rsp)
+}
+
 // PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -41247,6 +44271,40 @@ func (c *ClientWithResponses) ListQueueSlotsWithResponse(ctx context.Context, pa
 	return ParseListQueueSlotsResponse(rsp)
 }
 
+// PostReportWithResponse Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error) {
+	rsp, err := c.PostReport(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostReportResponse(rsp)
+}
+
+// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *ClientWithResponses) PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error) {
+	rsp, err := c.PostHighlights(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostHighlightsResponse(rsp)
+}
+
 // RevokeReviewLinkWithResponse Revokes a review link.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -41310,6 +44368,187 @@ func (c *ClientWithResponses) GetReviewFileWithResponse(ctx context.Context, sec
 		return nil, err
 	}
 	return ParseGetReviewFileResponse(rsp)
+}
+
+// ListRuleDecisionsWithResponse Lists what rules decided about articles, the newest first.
+//
+// Articles that a rule does not select have no decision. Decisions without a post are deleted after 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rule-decisions (the `ListRuleDecisions` operationId).
+func (c *ClientWithResponses) ListRuleDecisionsWithResponse(ctx context.Context, params *ListRuleDecisionsParams, reqEditors ...RequestEditorFn) (*ListRuleDecisionsResponse, error) {
+	rsp, err := c.ListRuleDecisions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRuleDecisionsResponse(rsp)
+}
+
+// ResolveRuleDecisionWithResponse Records that the post of a decision needs no more attention.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rule-decisions/{id}/resolve (the `ResolveRuleDecision` operationId).
+func (c *ClientWithResponses) ResolveRuleDecisionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResolveRuleDecisionResponse, error) {
+	rsp, err := c.ResolveRuleDecision(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveRuleDecisionResponse(rsp)
+}
+
+// ListRulesWithResponse Lists the rules of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *ClientWithResponses) ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error) {
+	rsp, err := c.ListRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRulesResponse(rsp)
+}
+
+// CreateRuleWithBodyWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRuleWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// CreateRuleWithResponse Creates a rule, which creates posts from new articles.
+//
+// A rule evaluates the articles that are stored from now on. An article, and a group of near-duplicates, gets one
+// post from each rule. Preview a rule before you create it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRule(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// PreviewRuleWithBodyWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRuleWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// PreviewRuleWithResponse Returns what a rule would have decided about the articles of the last seven days.
+//
+// It stores nothing. Each article is evaluated as if at the time at which it was stored, in its current version.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/preview (the `PreviewRule` operationId).
+func (c *ClientWithResponses) PreviewRuleWithResponse(ctx context.Context, body PreviewRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRuleResponse, error) {
+	rsp, err := c.PreviewRule(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRuleResponse(rsp)
+}
+
+// DeleteRuleWithResponse Deletes a rule and its decisions. Its posts stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
+	rsp, err := c.DeleteRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRuleResponse(rsp)
+}
+
+// GetRuleWithResponse Gets a rule.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
+	rsp, err := c.GetRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRuleResponse(rsp)
+}
+
+// UpdateRuleWithBodyWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// UpdateRuleWithResponse Replaces the name and definition of a rule. Its posts stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRule(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// PauseRuleWithResponse Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/pause (the `PauseRule` operationId).
+func (c *ClientWithResponses) PauseRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*PauseRuleResponse, error) {
+	rsp, err := c.PauseRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseRuleResponse(rsp)
+}
+
+// ResumeRuleWithResponse Resumes a rule for the articles that are stored from now on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/resume (the `ResumeRule` operationId).
+func (c *ClientWithResponses) ResumeRuleWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResumeRuleResponse, error) {
+	rsp, err := c.ResumeRule(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeRuleResponse(rsp)
 }
 
 // ListSavedSearchesWithResponse Lists the saved searches of the workspace, the oldest first.
@@ -42081,8 +45320,9 @@ func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, 
 
 // ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -47906,6 +51146,52 @@ func ParsePostEventsResponse(rsp *http.Response) (*PostEventsResponse, error) {
 	return response, nil
 }
 
+// ParsePostMetricsResponse parses an HTTP response from a PostMetricsWithResponse call
+func ParsePostMetricsResponse(rsp *http.Response) (*PostMetricsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostMetricsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostMetrics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostMetricsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePublishNowResponse parses an HTTP response from a PublishNowWithResponse call
 func ParsePublishNowResponse(rsp *http.Response) (*PublishNowResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -48535,6 +51821,111 @@ func ParseListQueueSlotsResponse(rsp *http.Response) (*ListQueueSlotsResponse, e
 	return response, nil
 }
 
+// ParsePostReportResponse parses an HTTP response from a PostReportWithResponse call
+func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostReportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PostReportResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PostReportResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePostHighlightsResponse parses an HTTP response from a PostHighlightsWithResponse call
+func ParsePostHighlightsResponse(rsp *http.Response) (*PostHighlightsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostHighlightsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostHighlights
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostHighlightsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseRevokeReviewLinkResponse parses an HTTP response from a RevokeReviewLinkWithResponse call
 func ParseRevokeReviewLinkResponse(rsp *http.Response) (*RevokeReviewLinkResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -48681,6 +52072,526 @@ func ParseGetReviewFileResponse(rsp *http.Response) (*GetReviewFileResponse, err
 	switch {
 	case true:
 		var headers GetReviewFileResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRuleDecisionsResponse parses an HTTP response from a ListRuleDecisionsWithResponse call
+func ParseListRuleDecisionsResponse(rsp *http.Response) (*ListRuleDecisionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRuleDecisionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecisionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRuleDecisionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResolveRuleDecisionResponse parses an HTTP response from a ResolveRuleDecisionWithResponse call
+func ParseResolveRuleDecisionResponse(rsp *http.Response) (*ResolveRuleDecisionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveRuleDecisionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleDecision
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResolveRuleDecisionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRulesResponse parses an HTTP response from a ListRulesWithResponse call
+func ParseListRulesResponse(rsp *http.Response) (*ListRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRulesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateRuleResponse parses an HTTP response from a CreateRuleWithResponse call
+func ParseCreateRuleResponse(rsp *http.Response) (*CreateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Rule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRuleResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreviewRuleResponse parses an HTTP response from a PreviewRuleWithResponse call
+func ParsePreviewRuleResponse(rsp *http.Response) (*PreviewRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RulePreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PreviewRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRuleResponse parses an HTTP response from a DeleteRuleWithResponse call
+func ParseDeleteRuleResponse(rsp *http.Response) (*DeleteRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRuleResponse parses an HTTP response from a GetRuleWithResponse call
+func ParseGetRuleResponse(rsp *http.Response) (*GetRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRuleResponse parses an HTTP response from a UpdateRuleWithResponse call
+func ParseUpdateRuleResponse(rsp *http.Response) (*UpdateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePauseRuleResponse parses an HTTP response from a PauseRuleWithResponse call
+func ParsePauseRuleResponse(rsp *http.Response) (*PauseRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PauseRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PauseRuleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResumeRuleResponse parses an HTTP response from a ResumeRuleWithResponse call
+func ParseResumeRuleResponse(rsp *http.Response) (*ResumeRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneRule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResumeRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers ResumeRuleResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -102,6 +102,18 @@ func viewSchedules() []client.ScheduleOptions {
 	}}
 }
 
+// ruleSchedules are those of rules, see schedules.
+func ruleSchedules() []client.ScheduleOptions {
+	return []client.ScheduleOptions{{
+		ID:                 workflows.EvaluateRulesSchedule,
+		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow:      time.Minute,
+		Action:             &client.ScheduleWorkflowAction{ID: workflows.EvaluateRulesSchedule, Workflow: workflows.EvaluateRulesWorkflow, TaskQueue: workflows.PostQueue},
+		TriggerImmediately: true,
+	}}
+}
+
 // ensureSchedules creates the schedules, or brings those of an older build up
 // to date. What an operator paused stays paused.
 func ensureSchedules(ctx context.Context, c client.Client) error {

@@ -33,6 +33,7 @@ type Activities struct {
 	Reports    *activities.Reports // set together with Views
 	Crawler    *CrawlActivities    // nil: the crawler is switched off
 	Search     *activities.Search  // nil: without articles
+	Rules      *activities.Rules   // set together with Search
 	Measure    *activities.Measure // nil: metrics of posts are not read
 }
 
@@ -75,6 +76,7 @@ type Worker struct {
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
 	search   worker.Worker // nil: without articles
+	rules    bool          // rules are evaluated
 	measure  worker.Worker // nil: metrics of posts are not read
 	running  *delivery.InFlight
 	deps     Deps
@@ -132,13 +134,18 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
 		posts.RegisterActivityWithOptions(a.Reports, activity.RegisterOptions{})
 	}
+	if a.Rules != nil {
+		posts.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{Name: workflows.EvaluateRulesWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.DecideRule, workflow.RegisterOptions{Name: workflows.DecideRuleWorkflow})
+		posts.RegisterActivityWithOptions(a.Rules, activity.RegisterOptions{})
+	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: maxDeliveries,
 		WorkerStopTimeout:                  stopTimeout,
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
 		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
@@ -212,7 +219,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.measure != nil, measureSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {

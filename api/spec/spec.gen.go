@@ -89,6 +89,27 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for AccountMeasuringState.
+const (
+	AccountMeasuringStateActive      AccountMeasuringState = "active"
+	AccountMeasuringStatePaused      AccountMeasuringState = "paused"
+	AccountMeasuringStateUnsupported AccountMeasuringState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the AccountMeasuringState enum.
+func (e AccountMeasuringState) Valid() bool {
+	switch e {
+	case AccountMeasuringStateActive:
+		return true
+	case AccountMeasuringStatePaused:
+		return true
+	case AccountMeasuringStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalState.
 const (
 	ApprovalStateApproved ApprovalState = "approved"
@@ -785,6 +806,144 @@ func (e PageSeriesUnit) Valid() bool {
 	}
 }
 
+// Defines values for PageWithoutArticleReason.
+const (
+	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
+	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
+	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
+	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
+	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
+	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
+	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
+	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
+	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
+	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
+	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
+func (e PageWithoutArticleReason) Valid() bool {
+	switch e {
+	case PageWithoutArticleReasonBoilerplate:
+		return true
+	case PageWithoutArticleReasonExtractionFailed:
+		return true
+	case PageWithoutArticleReasonListPage:
+		return true
+	case PageWithoutArticleReasonNoHeadline:
+		return true
+	case PageWithoutArticleReasonNoText:
+		return true
+	case PageWithoutArticleReasonNotHtml:
+		return true
+	case PageWithoutArticleReasonPageDeleted:
+		return true
+	case PageWithoutArticleReasonTooLarge:
+		return true
+	case PageWithoutArticleReasonTooShort:
+		return true
+	case PageWithoutArticleReasonTooSlow:
+		return true
+	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostMetricsPartState.
+const (
+	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
+	PostMetricsPartStateMeasured    PostMetricsPartState = "measured"
+	PostMetricsPartStateMissing     PostMetricsPartState = "missing"
+	PostMetricsPartStatePending     PostMetricsPartState = "pending"
+	PostMetricsPartStateUnavailable PostMetricsPartState = "unavailable"
+	PostMetricsPartStateUnsupported PostMetricsPartState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the PostMetricsPartState enum.
+func (e PostMetricsPartState) Valid() bool {
+	switch e {
+	case PostMetricsPartStateDeleted:
+		return true
+	case PostMetricsPartStateMeasured:
+		return true
+	case PostMetricsPartStateMissing:
+		return true
+	case PostMetricsPartStatePending:
+		return true
+	case PostMetricsPartStateUnavailable:
+		return true
+	case PostMetricsPartStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportDimension.
+const (
+	PostReportDimensionAccount PostReportDimension = "account"
+	PostReportDimensionAuthor  PostReportDimension = "author"
+	PostReportDimensionHour    PostReportDimension = "hour"
+	PostReportDimensionLabel   PostReportDimension = "label"
+	PostReportDimensionNetwork PostReportDimension = "network"
+	PostReportDimensionPost    PostReportDimension = "post"
+	PostReportDimensionSection PostReportDimension = "section"
+	PostReportDimensionWeekday PostReportDimension = "weekday"
+)
+
+// Valid indicates whether the value is a known member of the PostReportDimension enum.
+func (e PostReportDimension) Valid() bool {
+	switch e {
+	case PostReportDimensionAccount:
+		return true
+	case PostReportDimensionAuthor:
+		return true
+	case PostReportDimensionHour:
+		return true
+	case PostReportDimensionLabel:
+		return true
+	case PostReportDimensionNetwork:
+		return true
+	case PostReportDimensionPost:
+		return true
+	case PostReportDimensionSection:
+		return true
+	case PostReportDimensionWeekday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportMetric.
+const (
+	PostReportMetricClicks     PostReportMetric = "clicks"
+	PostReportMetricEngagement PostReportMetric = "engagement"
+	PostReportMetricReach      PostReportMetric = "reach"
+	PostReportMetricViews      PostReportMetric = "views"
+	PostReportMetricVisits     PostReportMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the PostReportMetric enum.
+func (e PostReportMetric) Valid() bool {
+	switch e {
+	case PostReportMetricClicks:
+		return true
+	case PostReportMetricEngagement:
+		return true
+	case PostReportMetricReach:
+		return true
+	case PostReportMetricViews:
+		return true
+	case PostReportMetricVisits:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostStatus.
 const (
 	PostStatusCanceled     PostStatus = "canceled"
@@ -1070,6 +1229,210 @@ func (e Role) Valid() bool {
 	case RoleOwner:
 		return true
 	case RoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RulePauseReason.
+const (
+	RulePauseReasonFailures           RulePauseReason = "failures"
+	RulePauseReasonMember             RulePauseReason = "member"
+	RulePauseReasonSavedSearchDeleted RulePauseReason = "saved_search_deleted"
+	RulePauseReasonTooManyArticles    RulePauseReason = "too_many_articles"
+)
+
+// Valid indicates whether the value is a known member of the RulePauseReason enum.
+func (e RulePauseReason) Valid() bool {
+	switch e {
+	case RulePauseReasonFailures:
+		return true
+	case RulePauseReasonMember:
+		return true
+	case RulePauseReasonSavedSearchDeleted:
+		return true
+	case RulePauseReasonTooManyArticles:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleStatus.
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the RuleStatus enum.
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive:
+		return true
+	case RuleStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionAttention.
+const (
+	CorrectedEdited    RuleDecisionAttention = "corrected_edited"
+	CorrectedPublished RuleDecisionAttention = "corrected_published"
+	WithdrawnPending   RuleDecisionAttention = "withdrawn_pending"
+	WithdrawnPublished RuleDecisionAttention = "withdrawn_published"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionAttention enum.
+func (e RuleDecisionAttention) Valid() bool {
+	switch e {
+	case CorrectedEdited:
+		return true
+	case CorrectedPublished:
+		return true
+	case WithdrawnPending:
+		return true
+	case WithdrawnPublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionImage.
+const (
+	RuleDefinitionImageArticle RuleDefinitionImage = "article"
+	RuleDefinitionImageNone    RuleDefinitionImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionImage enum.
+func (e RuleDefinitionImage) Valid() bool {
+	switch e {
+	case RuleDefinitionImageArticle:
+		return true
+	case RuleDefinitionImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDefinitionMode.
+const (
+	RuleDefinitionModeApproval  RuleDefinitionMode = "approval"
+	RuleDefinitionModeAutomatic RuleDefinitionMode = "automatic"
+	RuleDefinitionModeDraft     RuleDefinitionMode = "draft"
+)
+
+// Valid indicates whether the value is a known member of the RuleDefinitionMode enum.
+func (e RuleDefinitionMode) Valid() bool {
+	switch e {
+	case RuleDefinitionModeApproval:
+		return true
+	case RuleDefinitionModeAutomatic:
+		return true
+	case RuleDefinitionModeDraft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleOutcome.
+const (
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the RuleOutcome enum.
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeCreated:
+		return true
+	case RuleOutcomeFailed:
+		return true
+	case RuleOutcomeReserved:
+		return true
+	case RuleOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleReason.
+const (
+	RuleReasonDailyCap        RuleReason = "daily_cap"
+	RuleReasonDuplicateStory  RuleReason = "duplicate_story"
+	RuleReasonHourlyCap       RuleReason = "hourly_cap"
+	RuleReasonInvalidPost     RuleReason = "invalid_post"
+	RuleReasonLanguage        RuleReason = "language"
+	RuleReasonMatched         RuleReason = "matched"
+	RuleReasonNoAccounts      RuleReason = "no_accounts"
+	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRulePaused      RuleReason = "rule_paused"
+	RuleReasonTooManyArticles RuleReason = "too_many_articles"
+	RuleReasonTooOld          RuleReason = "too_old"
+	RuleReasonTooShort        RuleReason = "too_short"
+	RuleReasonWithdrawn       RuleReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the RuleReason enum.
+func (e RuleReason) Valid() bool {
+	switch e {
+	case RuleReasonDailyCap:
+		return true
+	case RuleReasonDuplicateStory:
+		return true
+	case RuleReasonHourlyCap:
+		return true
+	case RuleReasonInvalidPost:
+		return true
+	case RuleReasonLanguage:
+		return true
+	case RuleReasonMatched:
+		return true
+	case RuleReasonNoAccounts:
+		return true
+	case RuleReasonNoDate:
+		return true
+	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRulePaused:
+		return true
+	case RuleReasonTooManyArticles:
+		return true
+	case RuleReasonTooOld:
+		return true
+	case RuleReasonTooShort:
+		return true
+	case RuleReasonWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTimingWhen.
+const (
+	RuleTimingDelay    RuleTimingWhen = "delay"
+	RuleTimingNextFree RuleTimingWhen = "next_free"
+	RuleTimingNow      RuleTimingWhen = "now"
+)
+
+// Valid indicates whether the value is a known member of the RuleTimingWhen enum.
+func (e RuleTimingWhen) Valid() bool {
+	switch e {
+	case RuleTimingDelay:
+		return true
+	case RuleTimingNextFree:
+		return true
+	case RuleTimingNow:
 		return true
 	default:
 		return false
@@ -1417,6 +1780,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1424,6 +1788,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -1883,6 +2249,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for PostReportParamsFormat.
+const (
+	PostReportParamsFormatCsv  PostReportParamsFormat = "csv"
+	PostReportParamsFormatJson PostReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the PostReportParamsFormat enum.
+func (e PostReportParamsFormat) Valid() bool {
+	switch e {
+	case PostReportParamsFormatCsv:
+		return true
+	case PostReportParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecideReviewFormdataBodyDecision.
 const (
 	Approve DecideReviewFormdataBodyDecision = "approve"
@@ -1942,6 +2326,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -1949,6 +2334,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -2100,8 +2487,11 @@ type Account struct {
 	// Label Chosen by people, in the place of name.
 	Label         *string    `json:"label,omitempty"`
 	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
-	Name          string     `json:"name"`
-	Network       string     `json:"network"`
+
+	// Measuring Reading the metrics of an account's posts. Absent if the network reports none.
+	Measuring *AccountMeasuring `json:"measuring,omitempty"`
+	Name      string            `json:"name"`
+	Network   string            `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -2118,7 +2508,13 @@ type Account struct {
 	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
-	Warnings []AccountWarning  `json:"warnings"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm      *UtmParams       `json:"utm,omitempty"`
+	Warnings []AccountWarning `json:"warnings"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -2157,6 +2553,12 @@ type AccountEdit struct {
 
 	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // AccountFitness defines model for AccountFitness.
@@ -2221,6 +2623,32 @@ type AccountLimits struct {
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
+
+// AccountMeasuring Reading the metrics of an account's posts. Absent if the network reports none.
+type AccountMeasuring struct {
+	// ChargedReads Posts for whose metrics the network charged this month.
+	ChargedReads *int    `json:"charged_reads,omitempty"`
+	Message      *string `json:"message,omitempty"`
+
+	// Metrics What the network may report.
+	Metrics *[]string `json:"metrics,omitempty"`
+
+	// MissingScope A permission without which some metrics are absent; reconnecting requests it.
+	MissingScope *string `json:"missing_scope,omitempty"`
+
+	// ReadAt The last success.
+	ReadAt *time.Time `json:"read_at,omitempty"`
+
+	// Reason Why it is paused: no_budget, budget_used, no_credits, rate_limit, unauthorized, missing_scope, unreachable, refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// ResumeAt When it is tried again.
+	ResumeAt *time.Time            `json:"resume_at,omitempty"`
+	State    AccountMeasuringState `json:"state"`
+}
+
+// AccountMeasuringState defines model for AccountMeasuring.State.
+type AccountMeasuringState string
 
 // AccountWarning defines model for AccountWarning.
 type AccountWarning struct {
@@ -2863,6 +3291,9 @@ type Domain struct {
 		// Measured Articles published since the domain was added whose time of publication is known.
 		Measured int64 `json:"measured"`
 	} `json:"weekly,omitempty"`
+
+	// WithoutArticle The newest fetched pages that contain no article, and why. `GET /api/v1/domains/{domain}/extraction` counts them by reason.
+	WithoutArticle *[]PageWithoutArticle `json:"without_article,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
@@ -3019,6 +3450,9 @@ type Extraction struct {
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
 
+	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
+	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
+
 	// NonArticles Pages that contain none.
 	NonArticles int64 `json:"non_articles"`
 
@@ -3081,9 +3515,17 @@ type FieldOrigin struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Code    string `json:"code"`
+	// Code Stable identifier.
+	Code string `json:"code"`
+
+	// Field Path in the body, or name of a parameter or header.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3097,6 +3539,11 @@ type FirstComment struct {
 type FitnessReason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FitnessVerdict defines model for FitnessVerdict.
@@ -3258,6 +3705,12 @@ type Label struct {
 	Kind      LabelKind `json:"kind"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelChange defines model for LabelChange.
@@ -3271,6 +3724,12 @@ type LabelChange struct {
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
 	Name  *string `json:"name,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelKind A post has any number of labels and at most one campaign.
@@ -3310,6 +3769,20 @@ type LinkCard struct {
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+type LinkedArticle struct {
+	Authors []string `json:"authors"`
+
+	// CompletionRate Share of views that were scrolled to the end.
+	CompletionRate *float64            `json:"completion_rate,omitempty"`
+	Id             *openapi_types.UUID `json:"id,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
+	Section       string   `json:"section"`
+	Title         string   `json:"title"`
 }
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
@@ -3545,6 +4018,38 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// MessageParams The values in a message by name, for clients that write it in another language: strings,
+// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+// duration, `_bytes` a size.
+type MessageParams map[string]interface{}
+
+// MetricEstimate The mean of a metric per post.
+type MetricEstimate struct {
+	// Clear At least five posts and an interval without the mean of all posts.
+	Clear bool    `json:"clear"`
+	High  float64 `json:"high"`
+
+	// Lift The mean divided by that of all posts. Absent if that is zero.
+	Lift *float64 `json:"lift,omitempty"`
+
+	// Low Start of the 95 % confidence interval.
+	Low  float64 `json:"low"`
+	Mean float64 `json:"mean"`
+
+	// Posts The sample size.
+	Posts int `json:"posts"`
+}
+
+// MetricReading defines model for MetricReading.
+type MetricReading struct {
+	At     time.Time `json:"at"`
+	Metric string    `json:"metric"`
+	Value  int64     `json:"value"`
+}
+
+// MetricValues Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+type MetricValues map[string]int64
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
@@ -3634,6 +4139,12 @@ type NewLabel struct {
 	Color *string    `json:"color,omitempty"`
 	Kind  *LabelKind `json:"kind,omitempty"`
 	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // NewLink defines model for NewLink.
@@ -3711,8 +4222,20 @@ type NewPost struct {
 	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// NewRule defines model for NewRule.
+type NewRule struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
 }
 
 // NewSavedSearch defines model for NewSavedSearch.
@@ -4101,6 +4624,40 @@ type PageUniques struct {
 	Week    int64 `json:"week"`
 }
 
+// PageWithoutArticle defines model for PageWithoutArticle.
+type PageWithoutArticle struct {
+	// Detail The reason in words.
+	Detail    string    `json:"detail"`
+	FetchedAt time.Time `json:"fetched_at"`
+
+	// Reason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	Reason PageWithoutArticleReason `json:"reason"`
+	Url    string                   `json:"url"`
+}
+
+// PageWithoutArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type PageWithoutArticleReason string
+
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
 	// Field A field, `body` or `drop`.
@@ -4205,7 +4762,13 @@ type Post struct {
 	// TrackLinks Absent: no.
 	TrackLinks *bool     `json:"track_links,omitempty"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm     *UtmParams `json:"utm,omitempty"`
+	Version int64      `json:"version"`
 
 	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -4238,8 +4801,85 @@ type PostEdit struct {
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// PostHighlights defines model for PostHighlights.
+type PostHighlights struct {
+	Average *float64 `json:"average,omitempty"`
+
+	// Groups The best first.
+	Groups []PostReportGroup `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric   PostReportMetric `json:"metric"`
+	Posts    int              `json:"posts"`
+	TimeZone string           `json:"time_zone"`
+
+	// Unclear Groups that are too small or too close to the average.
+	Unclear int `json:"unclear"`
+}
+
+// PostMetrics defines model for PostMetrics.
+type PostMetrics struct {
+	Parts  []PostMetricsPart  `json:"parts"`
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+// PostMetricsPart defines model for PostMetricsPart.
+type PostMetricsPart struct {
+	// Account The account's name.
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Latest Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Latest MetricValues `json:"latest"`
+
+	// MeasuredAt The last reading.
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+	Network    string     `json:"network"`
+
+	// NextAt The next reading.
+	NextAt *time.Time `json:"next_at,omitempty"`
+
+	// Part Of a thread, from 0.
+	Part     int       `json:"part"`
+	PostedAt time.Time `json:"posted_at"`
+
+	// Readings Ordered by metric and time.
+	Readings []MetricReading `json:"readings"`
+	RemoteId string          `json:"remote_id"`
+
+	// State `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+	// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+	// `unsupported`: the network reports no numbers of such posts.
+	State    PostMetricsPartState `json:"state"`
+	TargetId openapi_types.UUID   `json:"target_id"`
+	Url      *string              `json:"url,omitempty"`
+}
+
+// PostMetricsPartState `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+// `unsupported`: the network reports no numbers of such posts.
+type PostMetricsPartState string
+
+// PostNumbers Numbers that are not known are absent.
+type PostNumbers struct {
+	// Clicks On the posts' short links.
+	Clicks     *int64 `json:"clicks,omitempty"`
+	Engagement *int64 `json:"engagement,omitempty"`
+	Reach      *int64 `json:"reach,omitempty"`
+	Views      *int64 `json:"views,omitempty"`
+
+	// Visits Of the workspace's sites that started with those links.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
@@ -4280,6 +4920,80 @@ type PostPreview struct {
 	Problems []FieldProblem  `json:"problems"`
 	Targets  []TargetPreview `json:"targets"`
 	Warnings []Warning       `json:"warnings"`
+}
+
+// PostReport defines model for PostReport.
+type PostReport struct {
+	// Average Mean of the metric of all posts.
+	Average *float64 `json:"average,omitempty"`
+
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By     PostReportDimension `json:"by"`
+	Groups []PostReportGroup   `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric PostReportMetric `json:"metric"`
+
+	// Posts Posts on accounts in the period.
+	Posts    int             `json:"posts"`
+	Rows     []PostReportRow `json:"rows"`
+	TimeZone string          `json:"time_zone"`
+}
+
+// PostReportDimension `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+type PostReportDimension string
+
+// PostReportGroup defines model for PostReportGroup.
+type PostReportGroup struct {
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By PostReportDimension `json:"by"`
+
+	// Estimate The mean of a metric per post.
+	Estimate *MetricEstimate `json:"estimate,omitempty"`
+
+	// Known Numbers that are not known are absent.
+	Known PostNumbers `json:"known"`
+
+	// Label The name of an account or label.
+	Label *string `json:"label,omitempty"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers PostNumbers `json:"numbers"`
+
+	// Posts Posts on accounts.
+	Posts int    `json:"posts"`
+	Value string `json:"value"`
+}
+
+// PostReportMetric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+type PostReportMetric string
+
+// PostReportRow defines model for PostReportRow.
+type PostReportRow struct {
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Article The article that a post links to. Its engagement is that of all its readers.
+	Article *LinkedArticle `json:"article,omitempty"`
+
+	// Content The first 200 characters.
+	Content string `json:"content"`
+
+	// Conversions That sites reported for the post. Absent for posts on several accounts.
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Deleted It was deleted at the network.
+	Deleted    bool       `json:"deleted"`
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Metrics MetricValues `json:"metrics"`
+	Network string       `json:"network"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers  PostNumbers        `json:"numbers"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	PostedAt time.Time          `json:"posted_at"`
 }
 
 // PostSegment defines model for PostSegment.
@@ -4349,6 +5063,12 @@ type PreviewedPost struct {
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
@@ -4368,16 +5088,15 @@ type Problem struct {
 	Code string `json:"code"`
 
 	// Detail The problem and its remedy.
-	Detail *string `json:"detail,omitempty"`
-	Errors *[]struct {
-		Code string `json:"code"`
+	Detail *string         `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-		// Field Path in the body, or name of a parameter or header.
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors,omitempty"`
-	Status int    `json:"status"`
-	Title  string `json:"title"`
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+	Status int            `json:"status"`
+	Title  string         `json:"title"`
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
@@ -4691,6 +5410,234 @@ type ReviewLinkState string
 
 // Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
+
+// Rule defines model for Rule.
+type Rule struct {
+	// AttentionCount Decisions whose post needs attention.
+	AttentionCount int                `json:"attention_count"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Definition     RuleDefinition     `json:"definition"`
+	Id             openapi_types.UUID `json:"id"`
+	LastDecisionAt *time.Time         `json:"last_decision_at,omitempty"`
+	Name           string             `json:"name"`
+
+	// PauseError The last failure.
+	PauseError *string `json:"pause_error,omitempty"`
+
+	// PauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+	// `failures`: five posts in a row could not be created.
+	PauseReason      *RulePauseReason `json:"pause_reason,omitempty"`
+	PausedAt         *time.Time       `json:"paused_at,omitempty"`
+	PostsLast24Hours int              `json:"posts_last_24_hours"`
+	Status           RuleStatus       `json:"status"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// RulePauseReason Why it is paused. `too_many_articles`: more articles matched in an hour than five times `max_per_hour` (at least 20).
+// `failures`: five posts in a row could not be created.
+type RulePauseReason string
+
+// RuleStatus defines model for Rule.Status.
+type RuleStatus string
+
+// RuleConditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+type RuleConditions struct {
+	// Languages ISO 639-1 codes.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
+	MaxAgeHours int  `json:"max_age_hours"`
+	MinWords    *int `json:"min_words,omitempty"`
+}
+
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Attention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+	// (`corrected_edited`) or after it was published, or it was withdrawn.
+	Attention *RuleDecisionAttention `json:"attention,omitempty"`
+	DecidedAt time.Time              `json:"decided_at"`
+	Id        openapi_types.UUID     `json:"id"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome `json:"outcome"`
+
+	// Params Values that explain the reason, such as `limit` and `words`.
+	Params map[string]interface{} `json:"params"`
+	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
+	Reason RuleReason             `json:"reason"`
+	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Title Of the article when it was decided.
+	Title string `json:"title"`
+	Url   string `json:"url"`
+}
+
+// RuleDecisionAttention Why a person should look at the post: the article was corrected after a member had changed or approved the post
+// (`corrected_edited`) or after it was published, or it was withdrawn.
+type RuleDecisionAttention string
+
+// RuleDecisionList defines model for RuleDecisionList.
+type RuleDecisionList struct {
+	Decisions  []RuleDecision      `json:"decisions"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// RuleDefinition defines model for RuleDefinition.
+type RuleDefinition struct {
+	AccountIds *[]openapi_types.UUID `json:"account_ids,omitempty"`
+
+	// Conditions Requirements for selected articles. An article that does not meet them is skipped, with the reason.
+	Conditions RuleConditions `json:"conditions"`
+
+	// GroupId An account group in the place of accounts.
+	GroupId *openapi_types.UUID `json:"group_id,omitempty"`
+
+	// Hashtags Hashtags by section or tag of the article, separated by spaces.
+	Hashtags *map[string]string `json:"hashtags,omitempty"`
+
+	// Image `article`: the article's image, if it can be fetched.
+	Image RuleDefinitionImage `json:"image"`
+
+	// MaxPerDay Posts in 24 hours.
+	MaxPerDay int `json:"max_per_day"`
+
+	// MaxPerHour Posts in 60 minutes. Further articles are skipped.
+	MaxPerHour int `json:"max_per_hour"`
+
+	// Mode Whether a post is a draft, pending approval, or scheduled.
+	Mode RuleDefinitionMode `json:"mode"`
+
+	// Templates Texts by network; `default` is for networks without their own. They may contain `{title}`, `{lead}`, `{author}`,
+	// `{section}`, `{url}` and `{hashtags}`. A text that is too long for a network loses words at the end of the
+	// lead, then hashtags, then words at the end of the title.
+	Templates map[string]string `json:"templates"`
+	Timing    RuleTiming        `json:"timing"`
+
+	// TrackLinks Replaces the address by a short link whose clicks are counted.
+	TrackLinks bool `json:"track_links"`
+
+	// Trigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+	Trigger RuleTrigger `json:"trigger"`
+
+	// Utm Campaign parameters that are added to the address of the article.
+	Utm *RuleUTM `json:"utm,omitempty"`
+}
+
+// RuleDefinitionImage `article`: the article's image, if it can be fetched.
+type RuleDefinitionImage string
+
+// RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
+type RuleDefinitionMode string
+
+// RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
+type RuleHours struct {
+	From     string `json:"from"`
+	TimeZone string `json:"time_zone"`
+
+	// To Exclusive; `24:00` is the end of the day.
+	To string `json:"to"`
+
+	// Weekdays 1 is Monday, 7 Sunday; empty: every day.
+	Weekdays *[]int `json:"weekdays,omitempty"`
+}
+
+// RuleList defines model for RuleList.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleOutcome `reserved`: its post is being created.
+type RuleOutcome string
+
+// RulePreview defines model for RulePreview.
+type RulePreview struct {
+	// Articles Articles of the workspace in this time.
+	Articles int `json:"articles"`
+
+	// Counts Articles by reason; `matched` counts posts.
+	Counts map[string]int `json:"counts"`
+
+	// Decisions The newest 200 decisions about selected articles.
+	Decisions []RulePreviewDecision `json:"decisions"`
+	From      time.Time             `json:"from"`
+
+	// Partial There were more articles than a preview evaluates.
+	Partial bool      `json:"partial"`
+	To      time.Time `json:"to"`
+}
+
+// RulePreviewDecision defines model for RulePreviewDecision.
+type RulePreviewDecision struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	DecidedAt time.Time          `json:"decided_at"`
+
+	// Outcome `reserved`: its post is being created.
+	Outcome RuleOutcome            `json:"outcome"`
+	Params  map[string]interface{} `json:"params"`
+
+	// PublishAt Absent: a slot of a queue, or a draft without a time.
+	PublishAt *time.Time `json:"publish_at,omitempty"`
+	Reason    RuleReason `json:"reason"`
+
+	// Texts Of the post; none if it is skipped.
+	Texts []RuleText `json:"texts"`
+	Title string     `json:"title"`
+	Url   string     `json:"url"`
+}
+
+// RuleReason defines model for RuleReason.
+type RuleReason string
+
+// RuleText defines model for RuleText.
+type RuleText struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Characters As the network counts.
+	Characters    int    `json:"characters"`
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	Network       string `json:"network"`
+	Text          string `json:"text"`
+}
+
+// RuleTiming defines model for RuleTiming.
+type RuleTiming struct {
+	// DelayMinutes Of `delay`.
+	DelayMinutes *int `json:"delay_minutes,omitempty"`
+
+	// Hours Hours at which posts are published. A post that is due outside of them is published when they begin.
+	Hours *RuleHours `json:"hours,omitempty"`
+
+	// When `next_free` is the next free slot of the group's queue.
+	When RuleTimingWhen `json:"when"`
+}
+
+// RuleTimingWhen `next_free` is the next free slot of the group's queue.
+type RuleTimingWhen string
+
+// RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
+type RuleTrigger struct {
+	Authors *[]string `json:"authors,omitempty"`
+	Domains *[]string `json:"domains,omitempty"`
+
+	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
+	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
+	Sections      *[]string           `json:"sections,omitempty"`
+	Tags          *[]string           `json:"tags,omitempty"`
+}
+
+// RuleUTM Campaign parameters that are added to the address of the article.
+type RuleUTM struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+
+	// Source Empty: the name of the network.
+	Source *string `json:"source,omitempty"`
+}
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
@@ -5361,7 +6308,12 @@ type SystemAlert struct {
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
-	Name     string              `json:"name"`
+	Name string `json:"name"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params   *MessageParams      `json:"params,omitempty"`
 	Severity SystemAlertSeverity `json:"severity"`
 
 	// Subject The affected engine, network, task queue or volume.
@@ -5617,8 +6569,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data The values in the sentence.
+	// Code Identifies the sentence: the type, or the type and a variant such as posted.on_time.
+	Code string `json:"code"`
+
+	// Data The event as it was recorded.
 	Data map[string]interface{} `json:"data"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params MessageParams `json:"params"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
@@ -5707,6 +6667,12 @@ type UsualLimits struct {
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
 }
+
+// UtmParams UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+// content and term, without `utm_`. Those of a post replace those of its campaign, which
+// replace those of the account; an empty value removes one. A parameter that is in the
+// link already stays.
+type UtmParams map[string]string
 
 // View defines model for View.
 type View struct {
@@ -5830,6 +6796,11 @@ type Warning struct {
 
 	// OtherTime Its time.
 	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 
 	// PostId The other post: the one with the same text, or the one that is near.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
@@ -6144,6 +7115,12 @@ type PlausibleSite = string
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
+// PostedFrom defines model for PostedFrom.
+type PostedFrom = openapi_types.Date
+
+// PostedTo defines model for PostedTo.
+type PostedTo = openapi_types.Date
+
 // Reasons defines model for Reasons.
 type Reasons = []string
 
@@ -6173,6 +7150,9 @@ type Created = Post
 
 // MediaCreated defines model for MediaCreated.
 type MediaCreated = Media
+
+// OneRule defines model for OneRule.
+type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
@@ -6575,6 +7555,37 @@ type ListQueueSlotsParams struct {
 	To   time.Time `form:"to" json:"to"`
 }
 
+// PostReportParams defines parameters for PostReport.
+type PostReportParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo             `form:"to" json:"to"`
+	By     *PostReportDimension `form:"by,omitempty" json:"by,omitempty"`
+	Metric *PostReportMetric    `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit  *int                    `form:"limit,omitempty" json:"limit,omitempty"`
+	Format *PostReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostReportParamsFormat defines parameters for PostReport.
+type PostReportParamsFormat string
+
+// PostHighlightsParams defines parameters for PostHighlights.
+type PostHighlightsParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo          `form:"to" json:"to"`
+	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // DecideReviewFormdataBody defines parameters for DecideReview.
 type DecideReviewFormdataBody struct {
 	Comment  *string                          `form:"comment,omitempty" json:"comment,omitempty"`
@@ -6583,6 +7594,32 @@ type DecideReviewFormdataBody struct {
 
 // DecideReviewFormdataBodyDecision defines parameters for DecideReview.
 type DecideReviewFormdataBodyDecision string
+
+// ListRuleDecisionsParams defines parameters for ListRuleDecisions.
+type ListRuleDecisionsParams struct {
+	RuleId  *openapi_types.UUID `form:"rule_id,omitempty" json:"rule_id,omitempty"`
+	Outcome *RuleOutcome        `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// NeedsAttention Only decisions whose post needs attention.
+	NeedsAttention *bool `form:"needs_attention,omitempty" json:"needs_attention,omitempty"`
+	Limit          *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -7108,6 +8145,15 @@ type ConfirmTargetJSONRequestBody = Confirmation
 // DecideReviewFormdataRequestBody defines body for DecideReview for application/x-www-form-urlencoded ContentType.
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = NewRule
+
+// PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
+type PreviewRuleJSONRequestBody = NewRule
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = NewRule
+
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
 
@@ -7476,6 +8522,9 @@ type ServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(c *gin.Context, id PostID, params PostEventsParams)
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	// (GET /api/v1/posts/{id}/metrics)
+	PostMetrics(c *gin.Context, id PostID)
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
@@ -7512,6 +8561,12 @@ type ServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
+	// PostReport Reports how published posts did, from impression to reading.
+	// (GET /api/v1/reports/posts)
+	PostReport(c *gin.Context, params PostReportParams)
+	// PostHighlights Returns what worked in a period, and what did not.
+	// (GET /api/v1/reports/posts/highlights)
+	PostHighlights(c *gin.Context, params PostHighlightsParams)
 	// RevokeReviewLink Revokes a review link.
 	// (DELETE /api/v1/review-links/{id})
 	RevokeReviewLink(c *gin.Context, id LabelID)
@@ -7524,6 +8579,36 @@ type ServerInterface interface {
 	// GetReviewFile Returns a file of the post that a review link shows.
 	// (GET /api/v1/review/{secret}/files/{id})
 	GetReviewFile(c *gin.Context, secret ReviewSecret, id LabelID)
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	// (GET /api/v1/rule-decisions)
+	ListRuleDecisions(c *gin.Context, params ListRuleDecisionsParams)
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	// (POST /api/v1/rule-decisions/{id}/resolve)
+	ResolveRuleDecision(c *gin.Context, id openapi_types.UUID)
+	// ListRules Lists the rules of the workspace, the oldest first.
+	// (GET /api/v1/rules)
+	ListRules(c *gin.Context)
+	// CreateRule Creates a rule, which creates posts from new articles.
+	// (POST /api/v1/rules)
+	CreateRule(c *gin.Context, params CreateRuleParams)
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	// (POST /api/v1/rules/preview)
+	PreviewRule(c *gin.Context)
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	// (DELETE /api/v1/rules/{id})
+	DeleteRule(c *gin.Context, id openapi_types.UUID)
+	// GetRule Gets a rule.
+	// (GET /api/v1/rules/{id})
+	GetRule(c *gin.Context, id openapi_types.UUID)
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	// (PUT /api/v1/rules/{id})
+	UpdateRule(c *gin.Context, id openapi_types.UUID, params UpdateRuleParams)
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	// (POST /api/v1/rules/{id}/pause)
+	PauseRule(c *gin.Context, id openapi_types.UUID)
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	// (POST /api/v1/rules/{id}/resume)
+	ResumeRule(c *gin.Context, id openapi_types.UUID)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -10841,6 +11926,31 @@ func (siw *ServerInterfaceWrapper) PostEvents(c *gin.Context) {
 	siw.Handler.PostEvents(c, id, params)
 }
 
+// PostMetrics operation middleware
+func (siw *ServerInterfaceWrapper) PostMetrics(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostMetrics(c, id)
+}
+
 // PublishNow operation middleware
 func (siw *ServerInterfaceWrapper) PublishNow(c *gin.Context) {
 
@@ -11348,6 +12458,124 @@ func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
 	siw.Handler.ListQueueSlots(c, params)
 }
 
+// PostReport operation middleware
+func (siw *ServerInterfaceWrapper) PostReport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PostReportParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", c.Request.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter by: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metric" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metric", c.Request.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metric: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostReport(c, params)
+}
+
+// PostHighlights operation middleware
+func (siw *ServerInterfaceWrapper) PostHighlights(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PostHighlightsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metric" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metric", c.Request.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metric: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostHighlights(c, params)
+}
+
 // RevokeReviewLink operation middleware
 func (siw *ServerInterfaceWrapper) RevokeReviewLink(c *gin.Context) {
 
@@ -11455,6 +12683,305 @@ func (siw *ServerInterfaceWrapper) GetReviewFile(c *gin.Context) {
 	}
 
 	siw.Handler.GetReviewFile(c, secret, id)
+}
+
+// ListRuleDecisions operation middleware
+func (siw *ServerInterfaceWrapper) ListRuleDecisions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRuleDecisionsParams
+
+	// ------------- Optional query parameter "rule_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rule_id", c.Request.URL.Query(), &params.RuleId, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rule_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", c.Request.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter outcome: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "needs_attention" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "needs_attention", c.Request.URL.Query(), &params.NeedsAttention, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter needs_attention: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRuleDecisions(c, params)
+}
+
+// ResolveRuleDecision operation middleware
+func (siw *ServerInterfaceWrapper) ResolveRuleDecision(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResolveRuleDecision(c, id)
+}
+
+// ListRules operation middleware
+func (siw *ServerInterfaceWrapper) ListRules(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRules(c)
+}
+
+// CreateRule operation middleware
+func (siw *ServerInterfaceWrapper) CreateRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRuleParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateRule(c, params)
+}
+
+// PreviewRule operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRule(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PreviewRule(c)
+}
+
+// DeleteRule operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteRule(c, id)
+}
+
+// GetRule operation middleware
+func (siw *ServerInterfaceWrapper) GetRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetRule(c, id)
+}
+
+// UpdateRule operation middleware
+func (siw *ServerInterfaceWrapper) UpdateRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateRuleParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateRule(c, id, params)
+}
+
+// PauseRule operation middleware
+func (siw *ServerInterfaceWrapper) PauseRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseRule(c, id)
+}
+
+// ResumeRule operation middleware
+func (siw *ServerInterfaceWrapper) ResumeRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeRule(c, id)
 }
 
 // ListSavedSearches operation middleware
@@ -14572,6 +16099,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/snippets", wrapper.CreateSnippet)
 	router.DELETE(options.BaseURL+"/api/v1/snippets/:id", wrapper.DeleteSnippet)
 	router.PATCH(options.BaseURL+"/api/v1/snippets/:id", wrapper.UpdateSnippet)
+	router.GET(options.BaseURL+"/api/v1/rules", wrapper.ListRules)
+	router.POST(options.BaseURL+"/api/v1/rules", wrapper.CreateRule)
+	router.POST(options.BaseURL+"/api/v1/rules/preview", wrapper.PreviewRule)
+	router.DELETE(options.BaseURL+"/api/v1/rules/:id", wrapper.DeleteRule)
+	router.GET(options.BaseURL+"/api/v1/rules/:id", wrapper.GetRule)
+	router.PUT(options.BaseURL+"/api/v1/rules/:id", wrapper.UpdateRule)
+	router.POST(options.BaseURL+"/api/v1/rules/:id/pause", wrapper.PauseRule)
+	router.POST(options.BaseURL+"/api/v1/rules/:id/resume", wrapper.ResumeRule)
+	router.GET(options.BaseURL+"/api/v1/rule-decisions", wrapper.ListRuleDecisions)
+	router.POST(options.BaseURL+"/api/v1/rule-decisions/:id/resolve", wrapper.ResolveRuleDecision)
 	router.GET(options.BaseURL+"/api/v1/labels", wrapper.ListLabels)
 	router.POST(options.BaseURL+"/api/v1/labels", wrapper.CreateLabel)
 	router.DELETE(options.BaseURL+"/api/v1/labels/:id", wrapper.DeleteLabel)
@@ -14721,6 +16258,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/concurrents", wrapper.Concurrents)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/metrics", wrapper.PostMetrics)
+	router.GET(options.BaseURL+"/api/v1/reports/posts", wrapper.PostReport)
+	router.GET(options.BaseURL+"/api/v1/reports/posts/highlights", wrapper.PostHighlights)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
 	router.GET(options.BaseURL+"/api/v1/stats/aggregate", wrapper.PlausibleAggregate)
@@ -14748,6 +16288,15 @@ type MediaCreatedJSONResponse struct {
 	Body Media
 
 	Headers MediaCreatedResponseHeaders
+}
+
+type OneRuleResponseHeaders struct {
+	ETag *string
+}
+type OneRuleJSONResponse struct {
+	Body Rule
+
+	Headers OneRuleResponseHeaders
 }
 
 type OneSeriesResponseHeaders struct {
@@ -19344,6 +20893,49 @@ func (response PostEventsdefaultApplicationProblemPlusJSONResponse) VisitPostEve
 	return err
 }
 
+type PostMetricsRequestObject struct {
+	Id PostID `json:"id"`
+}
+
+type PostMetricsResponseObject interface {
+	VisitPostMetricsResponse(w http.ResponseWriter) error
+}
+
+type PostMetrics200JSONResponse PostMetrics
+
+func (response PostMetrics200JSONResponse) VisitPostMetricsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostMetricsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostMetricsdefaultApplicationProblemPlusJSONResponse) VisitPostMetricsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PublishNowRequestObject struct {
 	Id     PostID `json:"id"`
 	Params PublishNowParams
@@ -19911,6 +21503,126 @@ func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitLis
 	return err
 }
 
+type PostReportRequestObject struct {
+	Params PostReportParams
+}
+
+type PostReportResponseObject interface {
+	VisitPostReportResponse(w http.ResponseWriter) error
+}
+
+type PostReport200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type PostReport200JSONResponse struct {
+	Body    PostReport
+	Headers PostReport200ResponseHeaders
+}
+
+func (response PostReport200JSONResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostReport200TextcsvResponse struct {
+	Body          io.Reader
+	Headers       PostReport200ResponseHeaders
+	ContentLength int64
+}
+
+func (response PostReport200TextcsvResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type PostReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostReportdefaultApplicationProblemPlusJSONResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostHighlightsRequestObject struct {
+	Params PostHighlightsParams
+}
+
+type PostHighlightsResponseObject interface {
+	VisitPostHighlightsResponse(w http.ResponseWriter) error
+}
+
+type PostHighlights200JSONResponse PostHighlights
+
+func (response PostHighlights200JSONResponse) VisitPostHighlightsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostHighlightsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostHighlightsdefaultApplicationProblemPlusJSONResponse) VisitPostHighlightsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RevokeReviewLinkRequestObject struct {
 	Id LabelID `json:"id"`
 }
@@ -20083,6 +21795,462 @@ type GetReviewFiledefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetReviewFiledefaultApplicationProblemPlusJSONResponse) VisitGetReviewFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRuleDecisionsRequestObject struct {
+	Params ListRuleDecisionsParams
+}
+
+type ListRuleDecisionsResponseObject interface {
+	VisitListRuleDecisionsResponse(w http.ResponseWriter) error
+}
+
+type ListRuleDecisions200JSONResponse RuleDecisionList
+
+func (response ListRuleDecisions200JSONResponse) VisitListRuleDecisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRuleDecisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRuleDecisionsdefaultApplicationProblemPlusJSONResponse) VisitListRuleDecisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveRuleDecisionRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type ResolveRuleDecisionResponseObject interface {
+	VisitResolveRuleDecisionResponse(w http.ResponseWriter) error
+}
+
+type ResolveRuleDecision200JSONResponse RuleDecision
+
+func (response ResolveRuleDecision200JSONResponse) VisitResolveRuleDecisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveRuleDecisiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveRuleDecisiondefaultApplicationProblemPlusJSONResponse) VisitResolveRuleDecisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRulesRequestObject struct {
+}
+
+type ListRulesResponseObject interface {
+	VisitListRulesResponse(w http.ResponseWriter) error
+}
+
+type ListRules200JSONResponse RuleList
+
+func (response ListRules200JSONResponse) VisitListRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRulesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRulesdefaultApplicationProblemPlusJSONResponse) VisitListRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRuleRequestObject struct {
+	Params CreateRuleParams
+	Body   *CreateRuleJSONRequestBody
+}
+
+type CreateRuleResponseObject interface {
+	VisitCreateRuleResponse(w http.ResponseWriter) error
+}
+
+type CreateRule201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateRule201JSONResponse struct {
+	Body    Rule
+	Headers CreateRule201ResponseHeaders
+}
+
+func (response CreateRule201JSONResponse) VisitCreateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateRuledefaultApplicationProblemPlusJSONResponse) VisitCreateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewRuleRequestObject struct {
+	Body *PreviewRuleJSONRequestBody
+}
+
+type PreviewRuleResponseObject interface {
+	VisitPreviewRuleResponse(w http.ResponseWriter) error
+}
+
+type PreviewRule200JSONResponse RulePreview
+
+func (response PreviewRule200JSONResponse) VisitPreviewRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PreviewRuledefaultApplicationProblemPlusJSONResponse) VisitPreviewRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteRuleResponseObject interface {
+	VisitDeleteRuleResponse(w http.ResponseWriter) error
+}
+
+type DeleteRule204Response struct {
+}
+
+func (response DeleteRule204Response) VisitDeleteRuleResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteRuledefaultApplicationProblemPlusJSONResponse) VisitDeleteRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetRuleResponseObject interface {
+	VisitGetRuleResponse(w http.ResponseWriter) error
+}
+
+type GetRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response GetRule200JSONResponse) VisitGetRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetRuledefaultApplicationProblemPlusJSONResponse) VisitGetRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRuleRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params UpdateRuleParams
+	Body   *UpdateRuleJSONRequestBody
+}
+
+type UpdateRuleResponseObject interface {
+	VisitUpdateRuleResponse(w http.ResponseWriter) error
+}
+
+type UpdateRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response UpdateRule200JSONResponse) VisitUpdateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateRuledefaultApplicationProblemPlusJSONResponse) VisitUpdateRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type PauseRuleResponseObject interface {
+	VisitPauseRuleResponse(w http.ResponseWriter) error
+}
+
+type PauseRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response PauseRule200JSONResponse) VisitPauseRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PauseRuledefaultApplicationProblemPlusJSONResponse) VisitPauseRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRuleRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type ResumeRuleResponseObject interface {
+	VisitResumeRuleResponse(w http.ResponseWriter) error
+}
+
+type ResumeRule200JSONResponse struct{ OneRuleJSONResponse }
+
+func (response ResumeRule200JSONResponse) VisitResumeRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResumeRuledefaultApplicationProblemPlusJSONResponse) VisitResumeRuleResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -24739,6 +26907,9 @@ type StrictServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(ctx context.Context, request PostEventsRequestObject) (PostEventsResponseObject, error)
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	// (GET /api/v1/posts/{id}/metrics)
+	PostMetrics(ctx context.Context, request PostMetricsRequestObject) (PostMetricsResponseObject, error)
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
@@ -24775,6 +26946,12 @@ type StrictServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
+	// PostReport Reports how published posts did, from impression to reading.
+	// (GET /api/v1/reports/posts)
+	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
+	// PostHighlights Returns what worked in a period, and what did not.
+	// (GET /api/v1/reports/posts/highlights)
+	PostHighlights(ctx context.Context, request PostHighlightsRequestObject) (PostHighlightsResponseObject, error)
 	// RevokeReviewLink Revokes a review link.
 	// (DELETE /api/v1/review-links/{id})
 	RevokeReviewLink(ctx context.Context, request RevokeReviewLinkRequestObject) (RevokeReviewLinkResponseObject, error)
@@ -24787,6 +26964,36 @@ type StrictServerInterface interface {
 	// GetReviewFile Returns a file of the post that a review link shows.
 	// (GET /api/v1/review/{secret}/files/{id})
 	GetReviewFile(ctx context.Context, request GetReviewFileRequestObject) (GetReviewFileResponseObject, error)
+	// ListRuleDecisions Lists what rules decided about articles, the newest first.
+	// (GET /api/v1/rule-decisions)
+	ListRuleDecisions(ctx context.Context, request ListRuleDecisionsRequestObject) (ListRuleDecisionsResponseObject, error)
+	// ResolveRuleDecision Records that the post of a decision needs no more attention.
+	// (POST /api/v1/rule-decisions/{id}/resolve)
+	ResolveRuleDecision(ctx context.Context, request ResolveRuleDecisionRequestObject) (ResolveRuleDecisionResponseObject, error)
+	// ListRules Lists the rules of the workspace, the oldest first.
+	// (GET /api/v1/rules)
+	ListRules(ctx context.Context, request ListRulesRequestObject) (ListRulesResponseObject, error)
+	// CreateRule Creates a rule, which creates posts from new articles.
+	// (POST /api/v1/rules)
+	CreateRule(ctx context.Context, request CreateRuleRequestObject) (CreateRuleResponseObject, error)
+	// PreviewRule Returns what a rule would have decided about the articles of the last seven days.
+	// (POST /api/v1/rules/preview)
+	PreviewRule(ctx context.Context, request PreviewRuleRequestObject) (PreviewRuleResponseObject, error)
+	// DeleteRule Deletes a rule and its decisions. Its posts stay.
+	// (DELETE /api/v1/rules/{id})
+	DeleteRule(ctx context.Context, request DeleteRuleRequestObject) (DeleteRuleResponseObject, error)
+	// GetRule Gets a rule.
+	// (GET /api/v1/rules/{id})
+	GetRule(ctx context.Context, request GetRuleRequestObject) (GetRuleResponseObject, error)
+	// UpdateRule Replaces the name and definition of a rule. Its posts stay as they are.
+	// (PUT /api/v1/rules/{id})
+	UpdateRule(ctx context.Context, request UpdateRuleRequestObject) (UpdateRuleResponseObject, error)
+	// PauseRule Pauses a rule. Articles that are stored meanwhile are not evaluated later.
+	// (POST /api/v1/rules/{id}/pause)
+	PauseRule(ctx context.Context, request PauseRuleRequestObject) (PauseRuleResponseObject, error)
+	// ResumeRule Resumes a rule for the articles that are stored from now on.
+	// (POST /api/v1/rules/{id}/resume)
+	ResumeRule(ctx context.Context, request ResumeRuleRequestObject) (ResumeRuleResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -28246,6 +30453,32 @@ func (sh *strictHandler) PostEvents(ctx *gin.Context, id PostID, params PostEven
 	}
 }
 
+// PostMetrics operation middleware
+func (sh *strictHandler) PostMetrics(ctx *gin.Context, id PostID) {
+	var request PostMetricsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostMetrics(ctx, request.(PostMetricsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostMetrics")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostMetricsResponseObject); ok {
+		if err := validResponse.VisitPostMetricsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PublishNow operation middleware
 func (sh *strictHandler) PublishNow(ctx *gin.Context, id PostID, params PublishNowParams) {
 	var request PublishNowRequestObject
@@ -28661,6 +30894,58 @@ func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsP
 	}
 }
 
+// PostReport operation middleware
+func (sh *strictHandler) PostReport(ctx *gin.Context, params PostReportParams) {
+	var request PostReportRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostReport(ctx, request.(PostReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostReportResponseObject); ok {
+		if err := validResponse.VisitPostReportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PostHighlights operation middleware
+func (sh *strictHandler) PostHighlights(ctx *gin.Context, params PostHighlightsParams) {
+	var request PostHighlightsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostHighlights(ctx, request.(PostHighlightsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostHighlights")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostHighlightsResponseObject); ok {
+		if err := validResponse.VisitPostHighlightsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // RevokeReviewLink operation middleware
 func (sh *strictHandler) RevokeReviewLink(ctx *gin.Context, id LabelID) {
 	var request RevokeReviewLinkRequestObject
@@ -28770,6 +31055,317 @@ func (sh *strictHandler) GetReviewFile(ctx *gin.Context, secret ReviewSecret, id
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetReviewFileResponseObject); ok {
 		if err := validResponse.VisitGetReviewFileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRuleDecisions operation middleware
+func (sh *strictHandler) ListRuleDecisions(ctx *gin.Context, params ListRuleDecisionsParams) {
+	var request ListRuleDecisionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRuleDecisions(ctx, request.(ListRuleDecisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRuleDecisions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRuleDecisionsResponseObject); ok {
+		if err := validResponse.VisitListRuleDecisionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResolveRuleDecision operation middleware
+func (sh *strictHandler) ResolveRuleDecision(ctx *gin.Context, id openapi_types.UUID) {
+	var request ResolveRuleDecisionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveRuleDecision(ctx, request.(ResolveRuleDecisionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveRuleDecision")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResolveRuleDecisionResponseObject); ok {
+		if err := validResponse.VisitResolveRuleDecisionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRules operation middleware
+func (sh *strictHandler) ListRules(ctx *gin.Context) {
+	var request ListRulesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRules(ctx, request.(ListRulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRulesResponseObject); ok {
+		if err := validResponse.VisitListRulesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateRule operation middleware
+func (sh *strictHandler) CreateRule(ctx *gin.Context, params CreateRuleParams) {
+	var request CreateRuleRequestObject
+
+	request.Params = params
+
+	var body CreateRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRule(ctx, request.(CreateRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateRuleResponseObject); ok {
+		if err := validResponse.VisitCreateRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewRule operation middleware
+func (sh *strictHandler) PreviewRule(ctx *gin.Context) {
+	var request PreviewRuleRequestObject
+
+	var body PreviewRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRule(ctx, request.(PreviewRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PreviewRuleResponseObject); ok {
+		if err := validResponse.VisitPreviewRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteRule operation middleware
+func (sh *strictHandler) DeleteRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRule(ctx, request.(DeleteRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteRuleResponseObject); ok {
+		if err := validResponse.VisitDeleteRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetRule operation middleware
+func (sh *strictHandler) GetRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRule(ctx, request.(GetRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetRuleResponseObject); ok {
+		if err := validResponse.VisitGetRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateRule operation middleware
+func (sh *strictHandler) UpdateRule(ctx *gin.Context, id openapi_types.UUID, params UpdateRuleParams) {
+	var request UpdateRuleRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body UpdateRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateRule(ctx, request.(UpdateRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateRuleResponseObject); ok {
+		if err := validResponse.VisitUpdateRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseRule operation middleware
+func (sh *strictHandler) PauseRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request PauseRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseRule(ctx, request.(PauseRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseRuleResponseObject); ok {
+		if err := validResponse.VisitPauseRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeRule operation middleware
+func (sh *strictHandler) ResumeRule(ctx *gin.Context, id openapi_types.UUID) {
+	var request ResumeRuleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeRule(ctx, request.(ResumeRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeRuleResponseObject); ok {
+		if err := validResponse.VisitResumeRuleResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

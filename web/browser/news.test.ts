@@ -110,6 +110,17 @@ test('a crawl is shown live, and new articles appear', async () => {
   dashboard.fine()
 }, 180_000)
 
+test('fetched pages without an article are listed with the reason', async () => {
+  const { page } = dashboard
+  const id = crypto.randomUUID()
+  d.sql(`insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail) select id, '${id}', ${quoted(`${paper.address}tin-ngan.html`)}, now(), 'too_short', 'the page has 4 words of text' from crawl_domains where domain = ${quoted(domain)}`)
+  await dashboard.go(`/news/domains/${domain}`)
+  await page.locator('[data-without-article=too_short]', { hasText: 'tin-ngan.html' }).getByText('Too little text').waitFor()
+  await dashboard.accessible('pages without an article')
+  d.sql(`delete from pages_without_article where url_id = '${id}'`)
+  dashboard.fine()
+})
+
 test('words without diacritics find the article, with matches highlighted', async () => {
   const { page } = dashboard
   await dashboard.go('/news')

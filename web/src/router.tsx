@@ -45,6 +45,12 @@ const series = createRoute({
   component: lazyRouteComponent(() => import('./pages/series'), 'SeriesPage'),
 })
 
+const rules = createRoute({
+  getParentRoute: () => root,
+  path: '/rules',
+  component: lazyRouteComponent(() => import('./pages/rules'), 'RulesPage'),
+})
+
 const deadLetters = createRoute({
   getParentRoute: () => root,
   path: '/dead-letters',
@@ -101,7 +107,7 @@ const system = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, imports, accounts, media, readers, ...news, system]),
+  routeTree: root.addChildren([index, calendar, compose, post, series, rules, deadLetters, imports, accounts, media, readers, ...news, system]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

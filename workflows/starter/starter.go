@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"dateline/activities"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl"
 	"dateline/internal/publishing/post"
@@ -139,6 +140,14 @@ func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error 
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.WorkspaceExportID(id), Type: workflows.ExportWorkspaceWorkflow, Queue: workflows.PostQueue,
 		Input: workflows.ExportWorkspaceInput{ExportID: id}, Summary: "Exports a workspace"})
+}
+
+// StartDecision starts the decision of a rule about an article, unless it is running or
+// completed.
+func (s *Starter) StartDecision(ctx context.Context, rule, article uuid.UUID) error {
+	return s.temporal().Start(ctx, temporalclient.Workflow{
+		ID: workflows.DecisionID(rule, article), Type: workflows.DecideRuleWorkflow, Queue: workflows.PostQueue, Once: true,
+		Input: activities.DecisionInput{RuleID: rule, ArticleID: article}, Summary: "Applies a rule to an article"})
 }
 
 // StartSelectorLearning makes sure that the selectors of a site are being learned.

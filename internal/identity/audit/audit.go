@@ -66,6 +66,11 @@ const (
 	DomainEmptied       Action = "domain.emptied"
 	DomainEdited        Action = "domain.edited"
 	ExtractionChanged   Action = "domain.reading_changed"
+	RuleCreated         Action = "rule.created"
+	RuleChanged         Action = "rule.changed"
+	RuleDeleted         Action = "rule.deleted"
+	RulePaused          Action = "rule.paused" // by a member, or by itself
+	RuleResumed         Action = "rule.resumed"
 	AgentActed          Action = "agent.acted" // a tool of an agent called an operation that changes something
 )
 

@@ -37,14 +37,20 @@ type Workflow struct {
 	// Eager lets a worker of this process start it without the task queue, which
 	// reduces Temporal's cost by a third.
 	Eager bool
+	// Once says that one that has completed is not started again.
+	Once bool
 }
 
 func (w Workflow) options() client.StartWorkflowOptions {
+	reuse := enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	if w.Once {
+		reuse = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
+	}
 	return client.StartWorkflowOptions{
 		ID:                       w.ID,
 		TaskQueue:                w.Queue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDReusePolicy:    reuse,
 		TypedSearchAttributes:    w.Attributes,
 		StaticSummary:            w.Summary,
 		EnableEagerStart:         w.Eager,

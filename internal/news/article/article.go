@@ -52,6 +52,13 @@ const (
 	AccessUnknown Access = "unknown" // the page does not say
 )
 
+// Names under which the crawler stores the rule of a site's tdmrep.json that applies to a
+// page, next to its response headers.
+const (
+	SiteTDMReservation = "Dateline-Tdm-Reservation"
+	SiteTDMPolicy      = "Dateline-Tdm-Policy"
+)
+
 // Reservations are the publisher's machine-readable reservations of rights on the page.
 type Reservations struct {
 	NoIndex   bool   `json:"noindex,omitempty"`

@@ -59,6 +59,14 @@ type WeeklyStats struct {
 	P50, P95 time.Duration
 }
 
+// PageWithoutArticle is a page that was fetched, and why it contains no article.
+type PageWithoutArticle struct {
+	URL    string
+	At     time.Time // when it was fetched
+	Reason string    // a code
+	Detail string    // in words
+}
+
 // FetchError is the last fetch of a URL, if it failed.
 type FetchError struct {
 	URL    string

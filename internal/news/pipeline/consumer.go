@@ -273,11 +273,11 @@ func (d *Consumer) extract(ctx context.Context, c crawl.CrawledPage) (Extraction
 		return Extraction{}, err
 	}
 	if c.Attempts > maxAttempts {
-		return Extraction{Page: page, Reason: "workers died while processing this page", Failed: true}, nil
+		return Extraction{Page: page, Reason: ReasonExtractionError, Detail: "workers died while processing this page", Failed: true}, nil
 	}
 	r, err := d.Extractor.Extract(ctx, page, rules)
 	if errors.Is(err, blob.ErrNotFound) {
-		return Extraction{Page: page, Reason: "the raw page is no longer stored", Failed: true}, nil
+		return Extraction{Page: page, Reason: ReasonPageDeleted, Detail: "the raw page is no longer stored", Failed: true}, nil
 	}
 	return r, err
 }

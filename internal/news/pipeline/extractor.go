@@ -43,15 +43,8 @@ type Extractor struct {
 	trust trust
 }
 
-// Thresholds below which a page does not count as an article.
-const (
-	minWords            = 30
-	minConfidence       = 0.55 // of the body
-	minWordsWithoutDate = 120
-)
-
 // Extract processes a page. It returns an error if a dependency (object storage,
-// database) fails or ctx ends. Errors of the page itself are in Extraction.Reason.
+// database) fails or ctx ends. Errors of the page itself are in Extraction.Reason and Detail.
 func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (out Extraction, err error) {
 	out = Extraction{Page: p, CanonicalID: p.URLID, Canonical: p.URL}
 	raw, err := r.Pages.Get(ctx, p.ObjectKey, strings.TrimSuffix(path.Base(p.ObjectKey), ".zst"))
@@ -69,16 +62,11 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 	}
 	out.SelectorVersion = site.Version
 	out.Outcome = outcome
-	switch {
-	case errors.Is(err, extract.ErrNoArticle):
-		out.Reason = err.Error()
-		return out, nil
-	case err != nil:
-		out.Reason, out.Failed = err.Error(), true
+	if err != nil {
+		out.Reason, out.Detail, out.Failed = reasonOf(err), err.Error(), !errors.Is(err, extract.ErrNoArticle)
 		return out, nil //nolint:nilerr // recorded as an error of the page
 	}
-	if reason := notArticleReason(a); reason != "" {
-		out.Reason = reason
+	if out.Reason, out.Detail = notArticleReason(a); out.Reason != "" {
 		return out, nil
 	}
 	sanitize(a)
@@ -126,24 +114,6 @@ func firstFrames(stack []byte) string {
 		}
 	}
 	return "unknown location"
-}
-
-// notArticleReason returns why a page does not count as an article, or an empty string.
-func notArticleReason(a *article.Article) string {
-	words := countWords(a.Text)
-	_, hasDate := a.Origins[article.FieldPublished]
-	confidence := a.Origins[article.FieldBody].Confidence
-	switch {
-	case a.IsListing:
-		return "the page is a list of other articles"
-	case a.Title == "":
-		return "the page has no headline"
-	case words < minWords:
-		return fmt.Sprintf("the page has %d words of text", words)
-	case !hasDate && confidence < minConfidence && words < minWordsWithoutDate:
-		return "the page has little text, no date, and mostly other content"
-	}
-	return ""
 }
 
 // countWords counts words. Chinese, Japanese and Thai are written without spaces: two

@@ -113,7 +113,8 @@ type Page struct {
 type Extraction struct {
 	Page    Page
 	Article *article.Article // nil: the page contains none
-	Reason  string           // why there is no article
+	Reason  NoArticleReason  // why there is no article
+	Detail  string           // the same in words
 	Failed  bool             // the page could not be processed
 
 	CanonicalID uuid.UUID // id of the canonical URL
@@ -203,6 +204,7 @@ type Health struct {
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
+	NoArticleReasons  map[NoArticleReason]int64
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time

@@ -24,8 +24,9 @@ func TestNotArticleReason_CountsWordsWithoutSpaces(t *testing.T) {
 		"English":    {strings.Repeat("The bridge opens again. ", 10), true},
 		"FewEnglish": {"The bridge opens again.", false},
 	} {
-		if got := notArticleReason(a(c.text)) == ""; got != c.want {
-			t.Errorf("%s: got %v (%s), want %v", name, got, notArticleReason(a(c.text)), c.want)
+		reason, detail := notArticleReason(a(c.text))
+		if got := reason == ""; got != c.want {
+			t.Errorf("%s: got %v (%s: %s), want %v", name, got, reason, detail, c.want)
 		}
 	}
 }

@@ -79,7 +79,10 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 			return err
 		}
 		if r.Article == nil {
-			return nil
+			return putPageWithoutArticle(ctx, q, r)
+		}
+		if err := q.DeletePageWithoutArticle(ctx, db.DeletePageWithoutArticleParams{DomainID: r.Page.DomainID, UrlID: r.Page.URLID}); err != nil {
+			return err
 		}
 		if err := updateMonitor(ctx, q, row, r, &k); err != nil {
 			return err
@@ -87,6 +90,11 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 		return saveArticle(ctx, q, r, &k)
 	})
 	return k, err
+}
+
+func putPageWithoutArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) error {
+	return q.PutPageWithoutArticle(ctx, db.PutPageWithoutArticleParams{DomainID: r.Page.DomainID, UrlID: r.Page.URLID, Url: r.Page.URL, FetchedAt: r.Page.FetchedAt,
+		Reason: string(r.Reason), Detail: truncateError(r.Detail)})
 }
 
 // MarkPageRemoved marks the articles of a removed page, which removes them from the
@@ -129,9 +137,9 @@ func pageCounts(r pipeline.Extraction) db.AddPageCountsParams {
 	p := db.AddPageCountsParams{DomainID: r.Page.DomainID}
 	switch {
 	case r.Failed:
-		p.Failed, p.Error = 1, truncateError(r.Reason)
+		p.Failed, p.Error, p.Reason = 1, truncateError(r.Detail), string(r.Reason)
 	case r.Article == nil:
-		p.NonArticles = 1
+		p.NonArticles, p.Reason = 1, string(r.Reason)
 	default:
 		p.Articles = 1
 	}

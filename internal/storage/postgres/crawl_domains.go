@@ -76,6 +76,16 @@ func (s *Store) ListFetchErrors(ctx context.Context, domain int32, limit int) ([
 	return out, err
 }
 
+// ListPagesWithoutArticle lists the newest pages of a domain that contain no article.
+func (s *Store) ListPagesWithoutArticle(ctx context.Context, domain int32, limit int) ([]crawl.PageWithoutArticle, error) {
+	rows, err := s.q.ListPagesWithoutArticle(ctx, db.ListPagesWithoutArticleParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // tens
+	out := make([]crawl.PageWithoutArticle, len(rows))
+	for i, r := range rows {
+		out[i] = crawl.PageWithoutArticle{URL: r.Url, At: r.FetchedAt, Reason: r.Reason, Detail: r.Detail}
+	}
+	return out, err
+}
+
 // IsDomainShared reports whether another workspace has seeds on a domain.
 func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
 	return s.q.IsDomainShared(ctx, db.IsDomainSharedParams{DomainID: domain, WorkspaceID: workspaceID})

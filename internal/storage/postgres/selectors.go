@@ -46,6 +46,9 @@ func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.
 	}
 	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: r.ActionReason, ActionRequestedAt: r.ActionRequestedAt,
 		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastError: r.LastError, LastErrorAt: r.LastErrorAt}
+	if err := json.Unmarshal(r.NoArticleReasons, &h.NoArticleReasons); err != nil {
+		return h, err
+	}
 	return h, json.Unmarshal(r.Monitor, &h.Monitor)
 }
 

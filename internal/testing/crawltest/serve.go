@@ -26,6 +26,8 @@ func (s *Site) serve(out http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == "/robots.txt":
 		s.write(out, r, "text/plain", []byte(s.robotsText()))
+	case path == "/.well-known/tdmrep.json" && s.tdmText() != "":
+		s.write(out, r, "application/json", []byte(s.tdmText()))
 	case path == "/rss/tin-moi-nhat.rss":
 		s.write(out, r, "application/rss+xml; charset=utf-8", s.rss())
 	case strings.HasPrefix(path, "/sitemap"):

@@ -34,6 +34,7 @@ type Site struct {
 	served      int       // pages served; shown in templates
 	churn       int       // number of template changes
 	robots      string    // empty: generated from the options
+	tdm         string    // tdmrep.json; empty: none
 	listsHidden bool      // feeds and sitemaps are not linked
 	fault       fault
 	removed     map[int]int // status of removed articles by number
@@ -156,6 +157,19 @@ func (s *Site) SetRobots(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.robots = text
+}
+
+// SetTDM sets /.well-known/tdmrep.json.
+func (s *Site) SetTDM(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tdm = text
+}
+
+func (s *Site) tdmText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tdm
 }
 
 // Throttle responds to everything with status (429, 503) and Retry-After for a

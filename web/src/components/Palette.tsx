@@ -2,7 +2,7 @@ import '@mantine/spotlight/styles.css'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRss, IconSearch,
+  IconAlertOctagon, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconRss, IconSearch,
   IconServer, IconSun, IconUsersGroup, type IconProps,
 } from '@tabler/icons-react'
 import { useMantineColorScheme } from '@mantine/core'
@@ -57,7 +57,7 @@ export default function Palette() {
     queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/search', { signal, params: { query: { q: asked, limit: perGroup } }, querySerializer: repeated }))).hits,
   }).data
   const sites = useQuery({ ...sitesQuery, enabled: opened }).data ?? []
-  const to = (path: '/calendar' | '/series' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
+  const to = (path: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
   const scheme = colorScheme === 'dark' ? 'light' : 'dark'
   const actions: Item[] = [
     ...(may
@@ -77,6 +77,7 @@ export default function Palette() {
     { id: 'calendar', label: t('nav.calendar'), icon: IconCalendarMonth, run: to('/calendar') },
     { id: 'agenda', label: `${t('nav.calendar')}: ${t('calendar.views.agenda')}`, icon: IconCalendarEvent, run: () => void navigate({ to: '/calendar', search: { view: 'agenda' } }) },
     { id: 'series', label: t('nav.series'), icon: IconRepeat, run: to('/series') },
+    { id: 'rules', label: t('nav.rules'), icon: IconRobot, run: to('/rules') },
     { id: 'dead', label: t('nav.deadLetters'), icon: IconAlertOctagon, run: to('/dead-letters') },
     { id: 'accounts', label: t('nav.accounts'), icon: IconUsersGroup, run: to('/accounts') },
     { id: 'media', label: t('nav.media'), icon: IconPhoto, run: to('/media') },

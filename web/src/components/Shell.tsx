@@ -2,7 +2,7 @@ import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink,
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
   IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
-  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
+  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
@@ -129,6 +129,7 @@ function Navigation() {
   const items = [
     { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
     { to: '/series', label: t('nav.series'), icon: IconRepeat },
+    { to: '/rules', label: t('nav.rules'), icon: IconRobot },
     { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
     { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
     { to: '/media', label: t('nav.media'), icon: IconPhoto },

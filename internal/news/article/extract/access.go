@@ -65,8 +65,8 @@ func (r *builder) isFree() (free, known bool) {
 
 // readReservations reads what the publisher forbids machines: robots directives and the TDM
 // Reservation Protocol (https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240202/).
-// Directives of headers and page add up; a reservation of the page replaces that of the
-// headers.
+// Directives of headers and page add up. A reservation of the headers replaces that of
+// the site's tdmrep.json, and one of the page replaces both.
 func (r *builder) readReservations() {
 	out := &r.a.Reservations
 	for _, v := range r.src.Header.Values("X-Robots-Tag") {
@@ -83,7 +83,10 @@ func (r *builder) readReservations() {
 			addRobotsDirectives(out, v)
 		}
 	}
-	reserved, policy := strings.TrimSpace(r.src.Header.Get("Tdm-Reservation")), r.src.Header.Get("Tdm-Policy")
+	reserved, policy := r.src.Header.Get(article.SiteTDMReservation), r.src.Header.Get(article.SiteTDMPolicy)
+	if v := strings.TrimSpace(r.src.Header.Get("Tdm-Reservation")); v != "" {
+		reserved, policy = v, r.src.Header.Get("Tdm-Policy")
+	}
 	if v := strings.TrimSpace(r.meta.first("tdm-reservation")); v != "" {
 		reserved, policy = v, r.meta.first("tdm-policy")
 	}

@@ -50,6 +50,8 @@ func TestReservations_FromHeaders(t *testing.T) {
 		{"HeaderAndPage", textproto.MIMEHeader{"X-Robots-Tag": {"noindex"}}, `<meta name="robots" content="noarchive">`, article.Reservations{NoIndex: true, NoArchive: true}},
 		{"TDM", textproto.MIMEHeader{"Tdm-Reservation": {"1"}, "Tdm-Policy": {"/policy.json"}}, "", article.Reservations{TDM: true, TDMPolicy: "https://www.paper.example/policy.json"}},
 		{"PageOverridesTDM", textproto.MIMEHeader{"Tdm-Reservation": {"1"}}, `<meta name="tdm-reservation" content="0">`, article.Reservations{}},
+		{"SiteTDM", textproto.MIMEHeader{article.SiteTDMReservation: {"1"}, article.SiteTDMPolicy: {"/site.json"}}, "", article.Reservations{TDM: true, TDMPolicy: "https://www.paper.example/site.json"}},
+		{"HeaderOverridesSiteTDM", textproto.MIMEHeader{article.SiteTDMReservation: {"1"}, "Tdm-Reservation": {"0"}}, "", article.Reservations{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := page(c.head, body)

@@ -40,8 +40,15 @@ func (r *builder) readAuthors() {
 	}
 	// The publisher itself, where the page names it as the author.
 	r.anySite = true
-	_ = r.setAuthors(article.FromJSONLD, 0.3, groups...) || r.setAuthors(article.FromJSONLD, 0.3, persons...)
+	_ = r.setAuthors(article.FromJSONLD, 0.3, groups...) || r.setAuthors(article.FromJSONLD, 0.3, persons...) || languageTag(r.meta.lang) != "vi" && r.setPublisherAsAuthor()
 	r.anySite = false
+}
+
+// setPublisherAsAuthor uses the publisher where metadata or a byline names it. Vietnamese
+// papers name themselves in the metadata of all articles.
+func (r *builder) setPublisherAsAuthor() bool {
+	return r.setAuthors(article.FromMeta, 0.3, r.meta.values["author"]...) || r.setAuthors(article.FromMicrodata, 0.3, r.meta.microdata["author"]...) ||
+		r.setAuthorsFromNodes(0.2, r.meta.authorLinks) || r.setAuthorsFromNodes(0.2, r.meta.bylines)
 }
 
 // setAuthorsNearHeadline uses links to profiles and lines that start with "By", near the
@@ -154,6 +161,9 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 		if first, _, ok := strings.Cut(v, ","); ok && !r.anySite && r.isSite(first) {
 			continue // the address of the publisher
 		}
+		if source == article.FromMicrodata && countWords(v) > 20 {
+			continue // a biography
+		}
 		for _, name := range splitNames(v) {
 			if name = r.personName(name); name != "" && !containsName(out, name) && len(out) < 12 {
 				out = append(out, name)
@@ -165,11 +175,18 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 	}
 	if source == article.FromHTML || source == article.FromMicrodata {
 		out = withoutRepeats(out)
+		if len(out) > maxVisibleAuthors {
+			out = out[:1] // of the first post; the others wrote replies
+		}
 	}
 	r.a.Authors = withoutJobTitles(out)
 	r.a.SetOrigin(article.FieldAuthors, source, confidence)
 	return true
 }
+
+// maxVisibleAuthors is the number of names near each other above which they are those of
+// several posts.
+const maxVisibleAuthors = 4
 
 // withoutRepeats drops names that begin or end with another one: "Mai Lan Editor" next to
 // "Mai Lan", which both come from nested elements of a byline.
@@ -218,7 +235,7 @@ func containsName(list []string, s string) bool {
 
 // splitNames splits a byline into names.
 func splitNames(s string) []string {
-	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n", " with ", "\n").Replace(s)
+	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " und ", "\n", " y ", "\n", " et ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n", " with ", "\n").Replace(s)
 	return strings.Split(s, "\n")
 }
 
@@ -255,13 +272,16 @@ func (r *builder) personName(s string) string {
 	if i := strings.IndexAny(s, "(["); i >= 0 { // "Hà Thu (tổng hợp)"
 		s = s[:i]
 	}
-	s = cutDate(s)
+	for _, mark := range []string{" » ", " Last updated", " Updated", " Published", " Offline", " Online"} {
+		s, _, _ = strings.Cut(s, mark)
+	}
+	s = cutDate(strings.TrimPrefix(s, "Articles by "))
 	s = strings.Trim(s, " \t,.;:–—-@\"'“”")
 	n := utf8.RuneCountInString(s)
 	if n < 2 || n > 60 || countWords(s) > 7 {
 		return ""
 	}
-	if strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.Contains(s, "@") {
+	if strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.ContainsAny(s, "@©") {
 		return ""
 	}
 	letters, digits := 0, 0
@@ -276,11 +296,14 @@ func (r *builder) personName(s string) string {
 	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' {
 		return ""
 	}
-	if !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) {
+	if !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) || isMonthDay(s) {
 		return ""
 	}
+	if r.anySite && (Plain(s) == "newsdesk" || Plain(s) == "staffwriter") {
+		return s
+	}
 	switch Plain(s) {
-	case "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
+	case "posted", "published", "updated", "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
 		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share", "gastautor", "writtenby", "postedby":
 		return ""
 	}
@@ -288,6 +311,12 @@ func (r *builder) personName(s string) string {
 		return ""
 	}
 	return s
+}
+
+// isMonthDay reports whether a text is a month and a number.
+func isMonthDay(s string) bool {
+	month, day, ok := strings.Cut(strings.ToLower(s), " ")
+	return ok && isDateWord(month) && day != "" && strings.Trim(day, "0123456789.,") == ""
 }
 
 // cutDate removes a date at the end of a name: "Mai Lan February 8".

@@ -13,6 +13,13 @@ type blockNode struct {
 	right   int16   // distance to the child for values above the threshold
 }
 
+// blockModel is a sum of decision trees.
+type blockModel struct {
+	bias  float32
+	nodes []blockNode
+	trees []int16 // their first nodes
+}
+
 // SelectLikely selects the blocks of the article by their log odds, so that the expected
 // F1 of the words is highest. Repeated long texts are selected once.
 func SelectLikely(logOdds []float64, texts []string) []bool {
@@ -80,17 +87,24 @@ func (c *choice) classify(d *Document, title string) {
 	}
 	w := c.o.newFeatureBuilder(d, title, c.at, c.isSelected)
 	bias := 0.0
-	if rankOf(d.loadJSONLD().article) >= 3 || d.Meta.first("article:published_time") != "" {
+	if d.declaresArticle() {
 		bias = ruleBias
 	}
 	odds, texts := make([]float64, len(c.o.blocks)), make([]string, len(c.o.blocks))
+	names := make([]string, len(c.o.spans))
 	for i := range c.o.blocks {
 		f := w.block(i)
-		odds[i] = logOdds(&f)
+		odds[i] = blockClassifier.logOdds(&f)
 		if c.isSelected[i] {
 			odds[i] += bias
 		} else {
 			odds[i] -= bias
+		}
+		if c.prior != nil {
+			odds[i] += c.prior[i]
+		}
+		if d.template != nil {
+			odds[i] += d.template.bias(c.o, i, names)
 		}
 		texts[i] = c.o.blocks[i].text
 	}
@@ -105,12 +119,18 @@ func (c *choice) classify(d *Document, title string) {
 	c.at = c.o.commonSpan(c.at, selected)
 }
 
-// logOdds is the sum of the trees of the classifier.
-func logOdds(f *features) float64 {
-	sum := float32(blockBias)
-	for _, at := range blockTrees {
+// declaresArticle reports whether the metadata of a page say that it is an article.
+func (d *Document) declaresArticle() bool {
+	return rankOf(d.loadJSONLD().article) >= 3 || d.Meta.first("article:published_time") != ""
+}
+
+// logOdds returns the log odds of a block with the given features.
+func (m *blockModel) logOdds(f *features) float64 {
+	sum := m.bias
+	for _, start := range m.trees {
+		at := int(start)
 		for {
-			n := &blockNodes[at]
+			n := &m.nodes[at]
 			if n.feature < 0 {
 				sum += n.value
 				break

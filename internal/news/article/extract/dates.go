@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -58,8 +59,25 @@ func (r *builder) readTimes(g Selection) {
 	if len(pub) == 0 {
 		pub = r.hiddenDates()
 	}
+	r.trustURL(pub)
 	r.setPublished(pub, seen)
 	r.setUpdated(mod)
+}
+
+// trustURL prefers the date in the URL to later ones: it was set when the article was
+// created, and sites that move their articles state the date of the move.
+func (r *builder) trustURL(all []dateCandidate) {
+	for i := range all {
+		if all[i].source != article.FromURL {
+			continue
+		}
+		later := slices.ContainsFunc(all, func(c dateCandidate) bool {
+			return c.source != article.FromURL && c.Time.Sub(all[i].Time) < 72*time.Hour
+		})
+		if !later {
+			all[i].weight = 0.96
+		}
+	}
 }
 
 // isPlausible reports whether a time can be a publication date: not in the future, and
@@ -85,8 +103,8 @@ func (r *builder) visibleDates() []dateCandidate {
 	if len(out) == 0 {
 		out = r.markedDates(true)
 	}
-	if len(out) == 0 {
-		if d, ok := r.dateInLines(); ok {
+	for _, anywhere := range []bool{false, true} {
+		if d, ok := r.dateInLines(anywhere); len(out) == 0 && ok {
 			out = append(out, dateCandidate{d, article.FromHTML, 0.35})
 		}
 	}
@@ -180,8 +198,8 @@ func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 const maxLines = 3000
 
 // dateInLines finds the first line of the page that is little more than a date, outside
-// navigation and copyright notices.
-func (r *builder) dateInLines() (found dates.Date, ok bool) {
+// copyright notices and, unless anywhere, navigation.
+func (r *builder) dateInLines(anywhere bool) (found dates.Date, ok bool) {
 	left := maxLines
 	for n := range r.doc.Root.Descendants() {
 		if n.Type != html.TextNode || len(n.Data) < 6 || len(n.Data) > 100 {
@@ -194,7 +212,7 @@ func (r *builder) dateInLines() (found dates.Date, ok bool) {
 			continue
 		}
 		d, is := r.dateOfLine(n)
-		if !is || countWords(strings.TrimSpace(n.Data)) > 9 || r.isInJunk(n.Parent) {
+		if !is || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere && r.isInJunk(n.Parent) {
 			continue
 		}
 		return d, true

@@ -10,6 +10,7 @@ package extract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type Selection struct {
 	Body   []*html.Node               // elements with the text
 	Drop   []*html.Node               // elements inside the body to remove
 	Values map[article.Field][]string // of other fields
+	// IsHint reports that the body is only probably inside these elements, as with learned
+	// selectors: the block classifier decides about each block.
+	IsHint bool
 }
 
 // Article extracts the article of a parsed document.
@@ -52,6 +56,19 @@ func (d *Document) Article(ctx context.Context, p Page) (*article.Article, error
 // ArticleFromSelection extracts the article of a document, preferring the values of a
 // selection. The origins of the fields show which of them were used.
 func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection) (*article.Article, error) {
+	a, err := d.article(ctx, p, g)
+	if err != nil && !errors.Is(err, ErrNoArticle) || err == nil && len(a.Text) >= minConfidentBytes {
+		return a, err
+	}
+	if static := d.withoutScripting(ctx, DefaultLimits()); static != nil {
+		if b, err := static.article(ctx, p, Selection{Values: g.Values}); err == nil && (a == nil || len(b.Text) > 2*len(a.Text)) {
+			return b, nil
+		}
+	}
+	return a, err
+}
+
+func (d *Document) article(ctx context.Context, p Page, g Selection) (*article.Article, error) {
 	r := d.read(p)
 	if !r.useSelection(article.FieldTitle, g) {
 		r.readTitle()
@@ -61,6 +78,11 @@ func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection
 	}
 	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
 	source := article.FromSelector
+	if ok && g.IsHint {
+		if c, found := d.bodyNear(r.a.Title, g.Body, g.Drop); found && c.isClassified {
+			b = c
+		}
+	}
 	if !ok || len(b.Text) < minConfidentBytes {
 		if c, found := d.Body(r.a.Title); found && len(c.Text) > 2*len(b.Text) {
 			b, ok, source = c, true, article.FromHTML

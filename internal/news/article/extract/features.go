@@ -10,7 +10,7 @@ import (
 )
 
 // featureCount is the number of features of a block.
-const featureCount = 130
+const featureCount = 199
 
 // features describe a block to the block classifier. Their order is part of the trained
 // model: after a change, train it again.
@@ -29,6 +29,10 @@ type featureBuilder struct {
 	page     []float32
 	sticky   []hint // hints of an element and everything around it
 	tags     []tagSet
+	groups   []group // of an element and the two around it
+	around   []group // of an element and everything around it
+	headings []headingBefore
+	repeats  map[string]int // blocks by text
 }
 
 // blockSums are sums over blocks.
@@ -83,6 +87,7 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 	n := len(o.blocks)
 	w.sums = make([]blockSums, n+1)
 	w.kindOf = make([]*kindSums, n)
+	w.repeats = make(map[string]int, n)
 	var key []byte
 	names := make([]string, len(o.spans)) // element and class; class names may be long
 	for i := range o.blocks {
@@ -98,6 +103,7 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 		k.add(b, selected[i])
 		k.last = i
 		w.kindOf[i] = k
+		w.repeats[b.text]++
 		if w.h1 < 0 && (b.tag == atom.H1 || isHeading(b.tag) && similarTitles(b.text, title)) {
 			w.h1 = i
 		}
@@ -115,8 +121,32 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 		}
 		w.sticky[i], w.tags[i] = h, t
 	}
+	w.groupSpans()
+	w.noteHeadings()
 	w.page = w.pageFeatures(d)
 	return w
+}
+
+// groupSpans computes the groups of the elements.
+func (w *featureBuilder) groupSpans() {
+	spans := w.o.spans
+	cache := groupCache{}
+	own := make([]group, len(spans))
+	w.groups, w.around = make([]group, len(spans)), make([]group, len(spans))
+	for i := range spans {
+		if a := spans[i].node.DataAtom; a == atom.Body || a == atom.Html {
+			continue
+		}
+		own[i] = cache.groups(spans[i].node)
+		w.groups[i], w.around[i] = own[i], own[i]
+		if up := spans[i].parent; up >= 0 {
+			w.groups[i] |= own[up]
+			w.around[i] |= w.around[up]
+			if up = spans[up].parent; up >= 0 {
+				w.groups[i] |= own[up]
+			}
+		}
+	}
 }
 
 // isTitle is similarTitles for the title of the page.
@@ -167,38 +197,6 @@ func tagOf(n *html.Node) tagSet {
 		return inLink
 	}
 	return 0
-}
-
-// pageFeatures are the features that all blocks of a page share.
-func (w *featureBuilder) pageFeatures(d *Document) []float32 {
-	all := w.sums[len(w.sums)-1]
-	ld := d.loadJSONLD()
-	headlines, comments := 0, 0
-	for i := range w.o.blocks {
-		b := &w.o.blocks[i]
-		if b.linkChars >= 30 && b.linkShare() > 0.8 {
-			headlines += b.linkChars
-		}
-		if b.hints&hintComment != 0 {
-			comments += b.chars
-		}
-	}
-	articles := 0
-	for i := range w.o.spans {
-		if w.o.spans[i].node.DataAtom == atom.Article {
-			articles++
-		}
-	}
-	body := span{}
-	if w.at >= 0 {
-		body = w.o.spans[w.at]
-	}
-	return []float32{
-		logOf(all.blocks), logOf(all.chars), share(all.links, all.chars), share(all.prose, all.chars), share(all.selected, all.chars),
-		share(all.selected, all.prose+1), logOf(all.selected), share(headlines, all.chars), share(comments, all.chars), logOf(articles),
-		float32(rankOf(ld.article)), flag(strings.EqualFold(d.Meta.first("og:type"), "article")), flag(d.Meta.first("article:published_time") != ""),
-		share(w.sums[body.end].prose-w.sums[body.first].prose, all.prose+1), logOf(len(d.Meta.h1s)), share(all.commas, all.chars/20+1),
-	}
 }
 
 // block returns the features of a block.
@@ -254,7 +252,11 @@ func (w *featureBuilder) block(i int) features {
 	for t := inArticle; t <= inFigure; t <<= 1 {
 		add(flag(w.tags[b.span]&t != 0))
 	}
-	add(float32(o.spans[b.span].depth))
+	add(float32(o.spans[b.span].depth), logOf(w.repeats[b.text]-1), flag(hasPrice(b.text)))
+	for g := range groupCount {
+		add(flag(w.groups[b.span]&(1<<g) != 0), flag(w.around[b.span]&(1<<g) != 0))
+	}
+	add(w.headings[i].features()...)
 
 	// Position.
 	before := w.sums[i]

@@ -12,13 +12,14 @@ type jsonLD struct {
 	breadcrumbNames []string
 	byID            map[string]map[string]any
 	organizations   []string // of organizations
+	types           map[string]bool
 }
 
 // maxObjects limits the objects of the scripts.
 const maxObjects = 2000
 
 func parseJSONLD(scripts []string) *jsonLD {
-	l := &jsonLD{byID: map[string]map[string]any{}}
+	l := &jsonLD{byID: map[string]map[string]any{}, types: map[string]bool{}}
 	best, seen := 0, 0
 	for _, s := range scripts {
 		var v any
@@ -46,6 +47,9 @@ func (l *jsonLD) collect(v any, depth int, best, seen *int) {
 			if old := l.byID[id]; len(old) < len(v) {
 				l.byID[id] = v
 			}
+		}
+		for _, t := range texts(v["@type"]) {
+			l.types[t] = true
 		}
 		switch rank := rankOf(v); {
 		case rank > *best:
@@ -88,6 +92,9 @@ func rankOf(v map[string]any) int {
 	}
 	return rank
 }
+
+// hasType reports whether a script has an object of a type.
+func (l *jsonLD) hasType(t string) bool { return l.types[t] }
 
 func typeIs(v map[string]any, t string) bool {
 	for _, x := range texts(v["@type"]) {

@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,7 +46,8 @@ func TestAuthors(t *testing.T) {
 		{"Persons", ld(`{"@type":"NewsArticle","headline":"x","author":[{"@type":"Person","name":"Mai Lan"},{"@type":"Person","name":"Jo Harper"}]}`), "", "", []string{"Mai Lan", "Jo Harper"}},
 		{"GraphByID", ld(`{"@graph":[{"@type":"Person","@id":"#p","name":"Mai Lan"},{"@type":"NewsArticle","headline":"x","author":{"@id":"#p"}}]}`), "", "", []string{"Mai Lan"}},
 		{"BrokenJSON", ld("{\"@type\":\"NewsArticle\",\"headline\":\"a\nb\",\"author\":[{\"name\":\"Mai Lan\"},],}"), "", "", []string{"Mai Lan"}},
-		{"SiteIsNoAuthor", site + `<meta name="author" content="TUOI TRE ONLINE">`, "", "", nil},
+		{"PublisherWithoutOthers", site + `<meta name="author" content="TUOI TRE ONLINE">`, "", "", []string{"TUOI TRE ONLINE"}},
+		{"PersonBeforePublisher", site + `<meta name="author" content="TUOI TRE ONLINE">`, `<p class="byline">By Mai Lan</p>`, "", []string{"Mai Lan"}},
 		{"SiteInJSONLDSignatureBelow", `<meta property="og:site_name" content="VnExpress">` + ld(`{"@type":"NewsArticle","headline":"x","author":{"@type":"Organization","name":"VnExpress"}}`), "",
 			`<p style="text-align: right;"><strong>Hà Thu</strong> <em>(tổng hợp)</em></p>`, []string{"Hà Thu"}},
 		{"By", "", `<p class="byline">By Mai Lan and Jo Harper</p>`, "", []string{"Mai Lan", "Jo Harper"}},
@@ -60,6 +62,38 @@ func TestAuthors(t *testing.T) {
 			require.Equal(t, strings.Join(prose(4), "\n\n"), a.Text, "a signature is not text")
 		})
 	}
+}
+
+// Vietnamese papers name themselves as the author of every article.
+func TestAuthors_NotTheVietnamesePaper(t *testing.T) {
+	p := page(`<meta property="og:site_name" content="Tuổi Trẻ Online"><meta name="author" content="TUOI TRE ONLINE">`, "<h1>The bridge opens</h1>"+paragraphs(prose(4)))
+	p.HTML = bytes.Replace(p.HTML, []byte(`lang="en"`), []byte(`lang="vi"`), 1)
+	require.Empty(t, read(t, p).Authors)
+}
+
+// The first post of a thread decides, not the replies.
+func TestAuthors_OfThreads(t *testing.T) {
+	var posts strings.Builder
+	for i, name := range []string{"Mai Lan", "Jo Harper", "Ada Perry", "Eve Stone", "Sam Brook", "Kim West"} {
+		fmt.Fprintf(&posts, `<div><span class="author">%s » Tue</span><p>%s</p></div>`, name, prose(6)[i])
+	}
+	require.Equal(t, []string{"Mai Lan"}, read(t, page("", "<h1>The bridge opens</h1>"+posts.String())).Authors)
+}
+
+// Some forums show their text only without JavaScript.
+func TestBody_InsideNoscript(t *testing.T) {
+	a := read(t, page("", `<div id="app"></div><noscript><h1>The bridge opens</h1><div class="post">`+paragraphs(prose(6))+`</div></noscript>`))
+	require.Equal(t, strings.Join(prose(6), "\n\n"), a.Text)
+	require.Equal(t, "The bridge opens", a.Title)
+}
+
+// An article that was moved to another system keeps the date in its URL.
+func TestPublished_URLBeforeLaterMove(t *testing.T) {
+	p := page(ld(`{"@type":"NewsArticle","headline":"x","datePublished":"2026-03-07T08:01:53Z"}`), "<h1>The bridge opens</h1>"+paragraphs(prose(4)))
+	p.URL = "https://www.paper.example/2019/05/04/the-bridge-opens"
+	require.Equal(t, "2019-05-04", read(t, p).Published.Format("2006-01-02"))
+	p.URL = "https://www.paper.example/2026/03/06/the-bridge-opens"
+	require.Equal(t, "2026-03-07", read(t, p).Published.Format("2006-01-02"), "an update on the next day")
 }
 
 func TestPublished(t *testing.T) {

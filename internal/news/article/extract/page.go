@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding/htmlindex"
 )
@@ -60,6 +61,8 @@ type Document struct {
 
 	jsonLD    *jsonLD // parsed on first use
 	hintCache hintCache
+	template  *Template // of the site; may be nil
+	source    []byte    // the decoded page, if it has noscript elements
 }
 
 // Parse decodes and parses a page within limits, and collects its metadata.
@@ -73,7 +76,8 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
 	defer cancel()
-	root, err := html.Parse(&contextReader{ctx: ctx, data: removeScripts(text)})
+	text = removeScripts(text)
+	root, err := html.Parse(&contextReader{ctx: ctx, data: text})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("parse the page: %w", context.Cause(ctx))
@@ -85,10 +89,38 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 		base = &url.URL{}
 	}
 	doc := &Document{Root: root, URL: base, Base: base, hintCache: hintCache{}}
+	if bytes.Contains(text, []byte("<noscript")) {
+		doc.source = text
+	}
 	if err := doc.readMeta(lim.MaxNodes); err != nil {
 		return nil, err
 	}
 	return doc, nil
+}
+
+// withoutScripting parses the page again as a browser without JavaScript does, which shows
+// the content of noscript elements. Some forums have all of their text there. It returns
+// nil if there are none.
+func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
+	if d.source == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
+	defer cancel()
+	root, err := html.ParseWithOptions(&contextReader{ctx: ctx, data: d.source}, html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return nil
+	}
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Noscript {
+			n.DataAtom, n.Data = atom.Div, "div"
+		}
+	}
+	out := &Document{Root: root, URL: d.URL, Base: d.URL, hintCache: d.hintCache, template: d.template}
+	if out.readMeta(lim.MaxNodes) != nil {
+		return nil
+	}
+	return out
 }
 
 // contextReader makes parsing cancelable: it fails when ctx ends.

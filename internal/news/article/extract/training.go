@@ -9,8 +9,14 @@ type TrainingBlock struct {
 	Selected bool // by the rules
 }
 
-// TrainingBlocks returns the blocks of a page, to train the block classifier on.
-func TrainingBlocks(ctx context.Context, p Page) ([]TrainingBlock, error) {
+// TrainingPage is a page to train the block classifier on.
+type TrainingPage struct {
+	Blocks    []TrainingBlock
+	IsArticle bool // the page declares itself an article
+}
+
+// LoadTrainingPage returns the blocks of a page.
+func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 	doc, err := Parse(ctx, p, DefaultLimits())
 	if err != nil {
 		return nil, err
@@ -19,10 +25,10 @@ func TrainingBlocks(ctx context.Context, p Page) ([]TrainingBlock, error) {
 	r.readTitle()
 	c := doc.selectByRules(r.a.Title)
 	w := c.o.newFeatureBuilder(doc, r.a.Title, c.at, c.isSelected)
-	out := make([]TrainingBlock, len(c.o.blocks))
-	for i := range out {
+	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks)), IsArticle: doc.declaresArticle()}
+	for i := range out.Blocks {
 		f := w.block(i)
-		out[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i]}
+		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i]}
 	}
 	return out, nil
 }

@@ -41,6 +41,7 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 	var given extract.Selection
 	isLearned := false
 	in := newPage(doc.Root)
+	doc.UseTemplate(s.Config.Template)
 	for i := range s.variants {
 		v := &s.variants[i]
 		body := firstMatch(in, v.body)
@@ -50,20 +51,21 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 		out.Variant = v.name
 		isLearned = s.Config.Variants[i].Scores != nil
 		given = v.selection(in, body)
+		given.IsHint = isLearned
 		for f := range v.fields {
 			out.Found[f] = false
 		}
 		break
 	}
+	if isLearned {
+		generic, err := doc.Article(ctx, p)
+		if err == nil && !isUsable(doc, generic, given) {
+			return generic, out, nil
+		}
+	}
 	a, err := doc.ArticleFromSelection(ctx, p, given)
 	if err != nil {
 		return nil, out, err
-	}
-	if isLearned && a.Origins[article.FieldBody].Source == article.FromSelector && !isUsable(doc, a) {
-		a, err = doc.Article(ctx, p)
-		if err != nil {
-			return nil, out, err
-		}
 	}
 	for f := range out.Found {
 		out.Found[f] = a.Origins[f].Source == article.FromSelector
@@ -122,13 +124,13 @@ const (
 	minUsableShare = 0.6 // share of the generic body that the body contains
 )
 
-// isUsable reports whether generic extraction confirms a body.
-func isUsable(doc *extract.Document, a *article.Article) bool {
-	b, ok := doc.Body(a.Title)
+// isUsable reports whether generic extraction confirms a selected body.
+func isUsable(doc *extract.Document, generic *article.Article, given extract.Selection) bool {
+	b, ok := doc.BodyOf(given.Body, given.Drop, generic.Title)
 	if !ok {
-		return true // nothing to compare with
+		return true // the body is extracted generically
 	}
-	c := score.CompareBody(b.Text, a.Text)
+	c := score.CompareBody(generic.Text, b.Text)
 	return c.Precision() >= minUsableHit && c.Recall() >= minUsableShare
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/antchfx/xpath"
 
 	"dateline/internal/news/article"
+	"dateline/internal/news/article/extract"
 )
 
 // ErrConfig is wrapped by errors of invalid selectors.
@@ -21,6 +22,8 @@ var ErrConfig = errors.New("invalid selectors")
 type Config struct {
 	Version  int       `json:"version"`
 	Variants []Variant `json:"variants"` // templates of the site; the first whose body matches is used
+	// Template is what the pages have in common, learned together with the variants.
+	Template *extract.Template `json:"template,omitempty"`
 }
 
 // Variant is a template of a site, such as articles, live tickers or picture stories.

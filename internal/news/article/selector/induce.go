@@ -44,7 +44,7 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 	if err != nil {
 		return Config{}, err
 	}
-	cfg := Config{Version: version}
+	cfg := Config{Version: version, Template: templateOf(all)}
 	rest := all
 	for len(cfg.Variants) < 3 && len(rest) >= MinPages {
 		v, left, err := induceVariant(ctx, rest)
@@ -62,6 +62,24 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 		return Config{}, fmt.Errorf("%w: %d of %d, need %d", ErrTooFewPages, len(all), len(pages), MinPages)
 	}
 	return cfg, cfg.Validate()
+}
+
+// InduceTemplate learns only what the pages of a site have in common, for which a single
+// other page is enough.
+func InduceTemplate(ctx context.Context, pages []extract.Page) (*extract.Template, error) {
+	all, err := labelPages(ctx, pages)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return templateOf(all), nil
+}
+
+func templateOf(pages []labeledPage) *extract.Template {
+	docs, titles := make([]*extract.Document, len(pages)), make([]string, len(pages))
+	for i, l := range pages {
+		docs[i], titles[i] = l.doc, l.label.Title
+	}
+	return extract.NewTemplate(docs, titles)
 }
 
 // induceVariant learns the most common template and returns the pages of other

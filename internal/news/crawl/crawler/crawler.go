@@ -20,6 +20,7 @@ import (
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/news/crawl/robots"
 	"dateline/internal/news/crawl/weburl"
 )
 
@@ -81,7 +82,8 @@ type Verdict struct {
 	RobotsUnreachable bool   // not allowed only because robots.txt could not be read
 	Reason            string // the line that decided
 	CrawlDelay        time.Duration
-	Sitemaps          []string // listed in the file
+	Sitemaps          []string        // listed in the file
+	TDM               *robots.TDMRule // of the site's tdmrep.json; nil: none applies
 }
 
 // Robots applies the robots.txt of a URL's origin. It fetches files through

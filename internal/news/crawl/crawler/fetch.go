@@ -112,6 +112,9 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.Fe
 		slot.minPause = r.throttleDelay(res)
 	}
 	slot.finish(ctx, r.pause())
+	if chain.target != nil {
+		verdict.TDM = chain.target.TDM
+	}
 	fetched()
 	return r.handleResult(ctx, u, res, chain, verdict)
 }
@@ -133,7 +136,8 @@ type redirectChain struct {
 	run       *run
 	admission *admission
 	count     int
-	err       error // an error that cut the chain, unless robots.txt did
+	err       error    // an error that cut the chain, unless robots.txt did
+	target    *Verdict // about the last redirect; nil: none
 }
 
 func (chain *redirectChain) allowed(ctx context.Context, address string) (bool, string) {
@@ -149,6 +153,7 @@ func (chain *redirectChain) allowed(ctx context.Context, address string) (bool, 
 	if err == nil && !verdict.Allowed {
 		return false, verdict.Reason
 	}
+	chain.target = &verdict
 	if err == nil {
 		err = chain.admission.acquire(ctx, u)
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/news/article"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/change"
 	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/pagestore"
+	"dateline/internal/news/crawl/robots"
 	"dateline/internal/news/crawl/weburl"
 )
 
@@ -39,7 +41,7 @@ func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Re
 		digest, hash := change.Fingerprints(parsed.Title, parsed.Text)
 		content, u.SimHash = digest.String(), int64(hash) //nolint:gosec // bits, whatever the sign
 	}
-	if err := r.storeVersion(ctx, f, res, raw, content); err != nil {
+	if err := r.storeVersion(ctx, f, res, v, raw, content); err != nil {
 		return err
 	}
 	var newURLs int
@@ -65,7 +67,7 @@ func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Re
 
 // storeVersion stores a new version if the articles of a hub, or the text of an
 // article, changed. Templates change all the time and do not count.
-func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, raw, content string) error {
+func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, v Verdict, raw, content string) error {
 	u := &f.URL
 	f.Changed = content != u.ContentHash
 	// Extraction may have marked the article of a dead page as removed: when
@@ -84,7 +86,7 @@ func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch
 		f.PublishedAt = publishedAt(res.Body, r.domain.CreatedAt)
 	}
 	f.Version = &crawl.PageVersion{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: startTime(res), Status: res.Status,
-		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.FinalURL, Header: storedHeaders(res.Header)}
+		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.FinalURL, Header: storedHeaders(res.Header, v.TDM)}
 	u.RawHash, u.ContentHash = raw, content
 	return nil
 }
@@ -223,12 +225,19 @@ func urlMatcher(rules crawl.Rules) func(weburl.URL) bool {
 }
 
 // storedHeaders are the response headers that are stored with a page, for
-// extraction and exports. Cookies are not stored.
-func storedHeaders(h http.Header) map[string][]string {
+// extraction and exports. Cookies are not stored. The rule of the site's
+// tdmrep.json is added under names of its own.
+func storedHeaders(h http.Header, tdm *robots.TDMRule) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Tdm-Reservation", "Tdm-Policy", "Vary"} {
 		for _, value := range h.Values(name) {
 			out[name] = append(out[name], strings.ToValidUTF8(dropOversized(value), ""))
+		}
+	}
+	if tdm != nil {
+		out[article.SiteTDMReservation] = []string{map[bool]string{true: "1", false: "0"}[tdm.Reserved]}
+		if tdm.Policy != "" {
+			out[article.SiteTDMPolicy] = []string{dropOversized(tdm.Policy)}
 		}
 	}
 	return out

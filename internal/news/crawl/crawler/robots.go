@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,8 +37,33 @@ func NewRobots(product string, store robots.Store, get func(ctx context.Context,
 		default:
 			response.Status = 0
 		}
-		return response, nil
+		if response.Status > 0 && response.Status < 500 && response.Status != http.StatusTooManyRequests {
+			if slot, ok := ctx.Value(admissionKey{}).(*admission); ok && response.Status < 300 {
+				slot.minPause = max(slot.minPause, slot.run.requestDelay(robots.Parse(response.Body).For(product).CrawlDelay))
+			}
+			response.TDM, response.HasTDM, err = fetchTDM(ctx, origin, get)
+		}
+		return response, err
 	}})}
+}
+
+// fetchTDM fetches the tdmrep.json of an origin. known is false if the site did not
+// answer, or not in time for the page that is waiting.
+func fetchTDM(ctx context.Context, origin string, get func(ctx context.Context, address string) (*fetch.Result, error)) (body []byte, known bool, err error) {
+	res, err := get(ctx, origin+robots.TDMPath)
+	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errAddressBusy)) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	switch res.Outcome {
+	case fetch.OK:
+		return res.Body, true, nil
+	case fetch.NotFound, fetch.ClientError, fetch.Trap, fetch.WrongType, fetch.TooBig:
+		return nil, true, nil
+	}
+	return nil, false, nil
 }
 
 // Check implements Robots.
@@ -47,7 +73,11 @@ func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 		return Verdict{}, err
 	}
 	v := policy.Check(u.RequestURI())
-	return Verdict{Allowed: v.Allowed, RobotsUnreachable: !v.Allowed && !policy.Reachable, Reason: v.Rule, CrawlDelay: policy.CrawlDelay, Sitemaps: policy.Sitemaps}, nil
+	out := Verdict{Allowed: v.Allowed, RobotsUnreachable: !v.Allowed && !policy.Reachable, Reason: v.Rule, CrawlDelay: policy.CrawlDelay, Sitemaps: policy.Sitemaps}
+	if rule, ok := policy.TDM.For(u.RequestURI()); ok {
+		out.TDM = &rule
+	}
+	return out, nil
 }
 
 // RobotsCache shares robots.txt files between workers in Redis. A failed write

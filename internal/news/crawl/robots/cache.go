@@ -21,13 +21,14 @@ const (
 	unreachableGrace = 30 * 24 * time.Hour
 )
 
-// Entry is a cached robots.txt.
+// Entry is a cached robots.txt, with the tdmrep.json of the same origin.
 type Entry struct {
 	Status           int       // of the last response; 0: none
 	Body             []byte    // of the last successful response
 	FetchedAt        time.Time // when Body was fetched, or found to be missing; zero: never
 	ExpiresAt        time.Time // when it is fetched again
 	UnreachableSince time.Time // zero: the last attempt succeeded
+	TDM              []byte    `json:",omitempty"` // the last tdmrep.json; empty: none
 }
 
 // Store shares entries between processes. It must be safe for concurrent use.
@@ -43,6 +44,8 @@ type Response struct {
 	Status     int // 0: no response
 	Body       []byte
 	RetryAfter time.Duration // requested by the server
+	TDM        []byte        // tdmrep.json; empty: none
+	HasTDM     bool          // TDM is known
 }
 
 // Source fetches the robots.txt of an origin. An error means that nothing was
@@ -72,6 +75,7 @@ type Cache struct {
 type Policy struct {
 	Group
 	Sitemaps []string
+	TDM      TDMRules
 	// Reachable is false if robots.txt could not be fetched. Then the previous
 	// rules apply, or nothing is allowed.
 	Reachable bool
@@ -184,14 +188,17 @@ func (c *Cache) put(origin string, policy Policy) {
 // Update returns the entry after a response.
 func (e Entry) Update(response Response, now time.Time) Entry {
 	status := response.Status
+	if response.HasTDM {
+		e.TDM = response.TDM[:min(len(response.TDM), MaxSize)]
+	}
 	switch {
 	case status >= 200 && status < 300:
 		body := response.Body[:min(len(response.Body), MaxSize)]
-		return Entry{Status: status, Body: body, FetchedAt: now, ExpiresAt: now.Add(maxAge)}
+		return Entry{Status: status, Body: body, FetchedAt: now, ExpiresAt: now.Add(maxAge), TDM: e.TDM}
 	case status >= 300 && status < 500 && status != 429:
 		// "Unavailable" (§2.3.1.3) allows everything. So does a redirect
 		// without a target (§2.3.1.2).
-		return Entry{Status: status, FetchedAt: now, ExpiresAt: now.Add(maxAge)}
+		return Entry{Status: status, FetchedAt: now, ExpiresAt: now.Add(maxAge), TDM: e.TDM}
 	}
 	// "Unreachable" (§2.3.1.4). 429 does not mean that there are no rules.
 	e.Status = status
@@ -204,7 +211,7 @@ func (e Entry) Update(response Response, now time.Time) Entry {
 
 // Policy applies the entry to a crawler.
 func (e Entry) Policy(product string, now time.Time) Policy {
-	p := Policy{Reachable: e.UnreachableSince.IsZero(), ExpiresAt: e.ExpiresAt}
+	p := Policy{Reachable: e.UnreachableSince.IsZero(), ExpiresAt: e.ExpiresAt, TDM: ParseTDM(e.TDM)}
 	switch {
 	case p.Reachable || !e.FetchedAt.IsZero():
 		// While robots.txt is unreachable, the previous rules apply (§2.4).

@@ -25,6 +25,7 @@ type DomainStats interface {
 	CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error)
 	WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error)
 	ListFetchErrors(ctx context.Context, domain int32, limit int) ([]crawl.FetchError, error)
+	ListPagesWithoutArticle(ctx context.Context, domain int32, limit int) ([]crawl.PageWithoutArticle, error)
 }
 
 // Domain is a domain with its statistics.
@@ -34,9 +35,11 @@ type Domain struct {
 	Statuses     []crawl.StatusCount
 	Weekly       crawl.WeeklyStats
 	RecentErrors []crawl.FetchError
+	NoArticle    []crawl.PageWithoutArticle // the newest
 }
 
-// recentErrorLimit is how many errors are returned with a domain.
+// recentErrorLimit is how many errors, and pages without an article, are returned with a
+// domain.
 const recentErrorLimit = 20
 
 // ListDomains lists the domains on which the workspace has seeds, by name.
@@ -58,7 +61,10 @@ func (s *Service) GetDomain(ctx context.Context, who workspace.Principal, name s
 	if d.Weekly, err = s.Stats.WeeklyStats(ctx, d.ID); err != nil {
 		return d, err
 	}
-	d.RecentErrors, err = s.Stats.ListFetchErrors(ctx, d.ID, recentErrorLimit)
+	if d.RecentErrors, err = s.Stats.ListFetchErrors(ctx, d.ID, recentErrorLimit); err != nil {
+		return d, err
+	}
+	d.NoArticle, err = s.Stats.ListPagesWithoutArticle(ctx, d.ID, recentErrorLimit)
 	return d, err
 }
 

@@ -37,6 +37,7 @@ type Engine struct {
 
 	mu         sync.Mutex
 	knownWords map[string]struct{} // words that are in search_words
+	times      timeStatistics
 }
 
 // New returns an engine that uses pool, which the caller closes.

@@ -45,7 +45,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 	}
 	defer release()
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		a, err = e.respond(ctx, searcher{tx: tx, r: r}, q, vector)
+		a, err = e.respond(ctx, searcher{e: e, tx: tx, r: r}, q, vector)
 		return err
 	})
 	if !isTimeout(ctx, err) {
@@ -56,7 +56,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 	}
 	e.opts.Log.Warn("search timed out; searching only the newest articles")
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		a, err = e.respond(ctx, searcher{tx: tx, r: r, recentOnly: true}, q, nil)
+		a, err = e.respond(ctx, searcher{e: e, tx: tx, r: r, recentOnly: true}, q, nil)
 		return err
 	})
 	if isTimeout(ctx, err) {
@@ -146,6 +146,7 @@ func (l searcher) addRelaxed(ctx context.Context, x expression, missing map[stri
 
 // searcher runs one request in a read-only transaction.
 type searcher struct {
+	e          *Engine
 	tx         pgx.Tx
 	r          search.Request
 	recentOnly bool // search only the newest articles, which bounds the cost of any query

@@ -160,14 +160,36 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// timeHistogram returns the planner's histogram of publication times, whose buckets
-// contain the same number of articles, and the estimated number of articles.
+// timeStatistics are the planner's histogram of publication times, whose buckets contain
+// the same number of articles, and the estimated number of articles.
+type timeStatistics struct {
+	bounds []time.Time
+	rows   float64
+	readAt time.Time
+}
+
+// maxStatisticsAge is how long statistics are cached. They change when Postgres analyzes
+// the table.
+const maxStatisticsAge = 30 * time.Second
+
+// timeHistogram returns the statistics of publication times. Without a histogram they are
+// not cached, because the first one makes a large difference.
 func (l searcher) timeHistogram(ctx context.Context) (bounds []time.Time, rows float64, err error) {
+	l.e.mu.Lock()
+	cached := l.e.times
+	l.e.mu.Unlock()
+	if len(cached.bounds) > 1 && time.Since(cached.readAt) < maxStatisticsAge {
+		return cached.bounds, cached.rows, nil
+	}
 	const sql = `select coalesce(s.histogram_bounds::text::timestamptz[], '{}'), c.reltuples::float8
 		from pg_class c join pg_namespace n on n.oid = c.relnamespace
 		left join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'published_at'
 		where c.oid = 'search_documents'::regclass`
-	err = l.tx.QueryRow(ctx, sql).Scan(&bounds, &rows)
+	if err = l.tx.QueryRow(ctx, sql).Scan(&bounds, &rows); err == nil {
+		l.e.mu.Lock()
+		l.e.times = timeStatistics{bounds: bounds, rows: rows, readAt: time.Now()}
+		l.e.mu.Unlock()
+	}
 	return bounds, rows, err
 }
 

@@ -55,15 +55,18 @@ func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSele
 
 const addPageCounts = `-- name: AddPageCounts :exec
 update site_monitors set pages = pages + 1, articles = articles + $1::int, non_articles = non_articles + $2::int, failed = failed + $3::int,
-    last_error = case when $4::text = '' then last_error else $4 end,
-    last_error_at = case when $4::text = '' then last_error_at else clock_timestamp() end
-where domain_id = $5
+    no_article_reasons = case when $4::text = '' then no_article_reasons
+        else no_article_reasons || jsonb_build_object($4, coalesce((no_article_reasons ->> $4)::bigint, 0) + 1) end,
+    last_error = case when $5::text = '' then last_error else $5 end,
+    last_error_at = case when $5::text = '' then last_error_at else clock_timestamp() end
+where domain_id = $6
 `
 
 type AddPageCountsParams struct {
 	Articles    int32
 	NonArticles int32
 	Failed      int32
+	Reason      string
 	Error       string
 	DomainID    int32
 }
@@ -73,6 +76,7 @@ func (q *Queries) AddPageCounts(ctx context.Context, arg AddPageCountsParams) er
 		arg.Articles,
 		arg.NonArticles,
 		arg.Failed,
+		arg.Reason,
 		arg.Error,
 		arg.DomainID,
 	)
@@ -752,6 +756,20 @@ func (q *Queries) DeleteCrawledPage(ctx context.Context, arg DeleteCrawledPagePa
 	return result.RowsAffected(), nil
 }
 
+const deletePageWithoutArticle = `-- name: DeletePageWithoutArticle :exec
+delete from pages_without_article where domain_id = $1 and url_id = $2
+`
+
+type DeletePageWithoutArticleParams struct {
+	DomainID int32
+	UrlID    uuid.UUID
+}
+
+func (q *Queries) DeletePageWithoutArticle(ctx context.Context, arg DeletePageWithoutArticleParams) error {
+	_, err := q.db.Exec(ctx, deletePageWithoutArticle, arg.DomainID, arg.UrlID)
+	return err
+}
+
 const findMovedArticle = `-- name: FindMovedArticle :one
 select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
 `
@@ -905,7 +923,7 @@ func (q *Queries) GetSelectors(ctx context.Context, arg GetSelectorsParams) (Sit
 }
 
 const getSiteMonitor = `-- name: GetSiteMonitor :one
-select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, failed, last_error, last_error_at, updated_at from site_monitors where domain_id = $1
+select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at from site_monitors where domain_id = $1
 `
 
 func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
@@ -923,6 +941,7 @@ func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int32) (SiteMonit
 		&i.Pages,
 		&i.Articles,
 		&i.NonArticles,
+		&i.NoArticleReasons,
 		&i.Failed,
 		&i.LastError,
 		&i.LastErrorAt,
@@ -1080,6 +1099,9 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 }
 
 const insertArticleChange = `-- name: InsertArticleChange :exec
+with queued as (
+    insert into rule_articles (article_id) select $1 where $2::change_kind = 'upsert' and exists (select 1 from rules)
+)
 insert into article_changes (article_id, kind, first) values ($1, $2, $3)
 `
 
@@ -1089,6 +1111,7 @@ type InsertArticleChangeParams struct {
 	First     bool
 }
 
+// Queues a change for the search index and, if there are rules, for them.
 func (q *Queries) InsertArticleChange(ctx context.Context, arg InsertArticleChangeParams) error {
 	_, err := q.db.Exec(ctx, insertArticleChange, arg.ArticleID, arg.Kind, arg.First)
 	return err
@@ -1221,6 +1244,49 @@ func (q *Queries) LeaseArticleChanges(ctx context.Context, arg LeaseArticleChang
 	return items, nil
 }
 
+const listPagesWithoutArticle = `-- name: ListPagesWithoutArticle :many
+select url, fetched_at, reason, detail from pages_without_article where domain_id = $1
+order by fetched_at desc limit $2
+`
+
+type ListPagesWithoutArticleParams struct {
+	DomainID int32
+	Batch    int32
+}
+
+type ListPagesWithoutArticleRow struct {
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
+// The newest pages without an article.
+func (q *Queries) ListPagesWithoutArticle(ctx context.Context, arg ListPagesWithoutArticleParams) ([]ListPagesWithoutArticleRow, error) {
+	rows, err := q.db.Query(ctx, listPagesWithoutArticle, arg.DomainID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPagesWithoutArticleRow
+	for rows.Next() {
+		var i ListPagesWithoutArticleRow
+		if err := rows.Scan(
+			&i.Url,
+			&i.FetchedAt,
+			&i.Reason,
+			&i.Detail,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listRevisions = `-- name: ListRevisions :many
 select version, seen_at, changed, title, content_hash, selector_version, length(body_text)::int as characters from article_revisions
 where article_id = $1 and version < $2 order by version desc limit $3
@@ -1328,7 +1394,7 @@ func (q *Queries) LockSimilar(ctx context.Context, parts []int32) error {
 const lockSiteMonitor = `-- name: LockSiteMonitor :one
 insert into site_monitors (domain_id) values ($1)
 on conflict (domain_id) do update set domain_id = excluded.domain_id
-returning domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, failed, last_error, last_error_at, updated_at
+returning domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at
 `
 
 // Locks the row of a site and creates it if needed.
@@ -1347,6 +1413,7 @@ func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int32) (SiteMoni
 		&i.Pages,
 		&i.Articles,
 		&i.NonArticles,
+		&i.NoArticleReasons,
 		&i.Failed,
 		&i.LastError,
 		&i.LastErrorAt,
@@ -1463,6 +1530,33 @@ func (q *Queries) OverdueSelectorActions(ctx context.Context, arg OverdueSelecto
 		return nil, err
 	}
 	return items, nil
+}
+
+const putPageWithoutArticle = `-- name: PutPageWithoutArticle :exec
+insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail)
+values ($1, $2, $3, $4, $5, $6)
+on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = excluded.fetched_at, reason = excluded.reason, detail = excluded.detail
+`
+
+type PutPageWithoutArticleParams struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
+func (q *Queries) PutPageWithoutArticle(ctx context.Context, arg PutPageWithoutArticleParams) error {
+	_, err := q.db.Exec(ctx, putPageWithoutArticle,
+		arg.DomainID,
+		arg.UrlID,
+		arg.Url,
+		arg.FetchedAt,
+		arg.Reason,
+		arg.Detail,
+	)
+	return err
 }
 
 const recentArticlePages = `-- name: RecentArticlePages :many

@@ -535,6 +535,128 @@ func AllPostStatusValues() []PostStatus {
 	}
 }
 
+type RuleOutcome string
+
+const (
+	RuleOutcomeSkipped  RuleOutcome = "skipped"
+	RuleOutcomeReserved RuleOutcome = "reserved"
+	RuleOutcomeCreated  RuleOutcome = "created"
+	RuleOutcomeFailed   RuleOutcome = "failed"
+)
+
+func (e *RuleOutcome) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = RuleOutcome(s)
+	case string:
+		*e = RuleOutcome(s)
+	default:
+		return fmt.Errorf("unsupported scan type for RuleOutcome: %T", src)
+	}
+	return nil
+}
+
+type NullRuleOutcome struct {
+	RuleOutcome RuleOutcome
+	Valid       bool // Valid is true if RuleOutcome is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullRuleOutcome) Scan(value interface{}) error {
+	if value == nil {
+		ns.RuleOutcome, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.RuleOutcome.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullRuleOutcome) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.RuleOutcome), nil
+}
+
+func (e RuleOutcome) Valid() bool {
+	switch e {
+	case RuleOutcomeSkipped,
+		RuleOutcomeReserved,
+		RuleOutcomeCreated,
+		RuleOutcomeFailed:
+		return true
+	}
+	return false
+}
+
+func AllRuleOutcomeValues() []RuleOutcome {
+	return []RuleOutcome{
+		RuleOutcomeSkipped,
+		RuleOutcomeReserved,
+		RuleOutcomeCreated,
+		RuleOutcomeFailed,
+	}
+}
+
+type RuleStatus string
+
+const (
+	RuleStatusActive RuleStatus = "active"
+	RuleStatusPaused RuleStatus = "paused"
+)
+
+func (e *RuleStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = RuleStatus(s)
+	case string:
+		*e = RuleStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for RuleStatus: %T", src)
+	}
+	return nil
+}
+
+type NullRuleStatus struct {
+	RuleStatus RuleStatus
+	Valid      bool // Valid is true if RuleStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullRuleStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.RuleStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.RuleStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullRuleStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.RuleStatus), nil
+}
+
+func (e RuleStatus) Valid() bool {
+	switch e {
+	case RuleStatusActive,
+		RuleStatusPaused:
+		return true
+	}
+	return false
+}
+
+func AllRuleStatusValues() []RuleStatus {
+	return []RuleStatus{
+		RuleStatusActive,
+		RuleStatusPaused,
+	}
+}
+
 type SeedStatus string
 
 const (
@@ -1247,6 +1369,7 @@ type Account struct {
 	App              string
 	ConnectedBy      *uuid.UUID
 	Settings         json.RawMessage
+	Utm              []byte
 	TokenVersion     int64
 	Renewable        bool
 	ExpiresAt        *time.Time
@@ -1517,6 +1640,7 @@ type Label struct {
 	Kind        string
 	Name        string
 	Color       string
+	Utm         []byte
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -1692,6 +1816,15 @@ type PageVersion struct {
 	Header      json.RawMessage
 }
 
+type PagesWithoutArticle struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	Url       string
+	FetchedAt time.Time
+	Reason    string
+	Detail    string
+}
+
 type PostComment struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1794,6 +1927,50 @@ type ReviewLink struct {
 	Comment     string
 }
 
+type Rule struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	Name        string
+	Definition  json.RawMessage
+	Status      RuleStatus
+	PauseReason string
+	PauseError  string
+	PausedAt    *time.Time
+	Failures    int32
+	ActiveSince time.Time
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+type RuleArticle struct {
+	ID          int64
+	ArticleID   uuid.UUID
+	Attempts    int32
+	LeasedUntil time.Time
+}
+
+type RuleDecision struct {
+	ID             uuid.UUID
+	RuleID         uuid.UUID
+	WorkspaceID    uuid.UUID
+	ArticleID      uuid.UUID
+	GroupID        uuid.UUID
+	ArticleVersion int64
+	Title          string
+	Url            string
+	Outcome        RuleOutcome
+	Reason         string
+	Params         json.RawMessage
+	PostID         *uuid.UUID
+	PostRevision   int64
+	TextHash       []byte
+	Attention      string
+	DecidedAt      time.Time
+	UpdatedAt      time.Time
+}
+
 type SavedSearch struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1861,6 +2038,7 @@ type ScheduledPost struct {
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
 	LabelIds               []uuid.UUID
+	Utm                    []byte
 	SearchText             string
 	QueueSlot              *time.Time
 }
@@ -2145,6 +2323,7 @@ type SiteMonitor struct {
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
+	NoArticleReasons  []byte
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time

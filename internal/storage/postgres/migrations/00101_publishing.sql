@@ -23,6 +23,7 @@ create table accounts (
     app                text not null default '',                   -- redirect_uri of the app registration that the token was issued to; '': none
     connected_by       uuid references users on delete set null,
     settings           jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),
+    utm                jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- UTM parameters of tracked links
     token_version      bigint not null default 1,                  -- incremented by every new token, not by resealing
     renewable          boolean not null default false,             -- has a refresh token
     expires_at         timestamptz,                                -- of the access token; null: unknown
@@ -67,6 +68,7 @@ create table labels (
     kind         text not null check (kind in ('label', 'campaign')),
     name         text not null check (name <> ''),
     color        text not null,
+    utm          jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- of a campaign's tracked links
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now()
 );
@@ -122,8 +124,8 @@ create table account_choices (
 );
 
 -- Objects in the S3 bucket, addressed by the hash of their content. A row exists
--- before its object and outlives it, so no object is without a row. Whoever
--- stores an object claims the row first; whoever deletes one holds the row lock;
+-- before its object and outlives it, so no object is without a row. A writer
+-- of an object claims the row first; a deleter holds the row lock;
 -- media can only reference existing rows. An upload and a deletion of the same
 -- bytes therefore cannot miss each other.
 create table media_objects (
@@ -288,6 +290,7 @@ create table scheduled_posts (
     link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
     queue_group_id           uuid references account_groups on delete set null, -- whose queue the post has a slot of
     label_ids                uuid[] not null default '{}',         -- labels, without order
+    utm                      jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- replaces those of the account and the campaign
     search_text              text not null generated always as (fold_text(content || ' ' || jsonb_path_query_array(thread, '$[*].content')::text)) stored,
     -- The slot that the post occupies. It is free again as soon as the post is canceled, rejected or moved.
     queue_slot               timestamptz generated always as (case when queue_group_id is not null
@@ -373,6 +376,71 @@ create table post_comments (
     created_at   timestamptz not null default clock_timestamp()
 );
 create index post_comments_post on post_comments (post_id, created_at);
+
+create type rule_status as enum ('active', 'paused');
+
+-- Rules that create posts from new articles (internal/publishing/rule).
+create table rules (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    user_id      uuid not null references users,                   -- who created it; its posts are theirs
+    name         text not null check (name <> '' and length(name) <= 80),
+    definition   jsonb not null check (jsonb_typeof(definition) = 'object'), -- rule.Definition
+    status       rule_status not null default 'active',
+    pause_reason text not null default '',                         -- empty while it is active
+    pause_error  text not null default '',                         -- the last failure, if failures paused it
+    paused_at    timestamptz,
+    failures     int not null default 0,                           -- in a row
+    active_since timestamptz not null default clock_timestamp(),   -- earlier articles are not evaluated
+    version      bigint not null default 1,                        -- incremented by every change; the API's ETag
+    created_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default clock_timestamp(),
+    check ((status = 'paused') = (pause_reason <> ''))
+);
+create unique index rules_name on rules (workspace_id, lower(name));
+create index rules_active on rules (workspace_id) where status = 'active';
+
+create type rule_outcome as enum ('skipped', 'reserved', 'created', 'failed');
+
+-- What rules decided about articles. An article gets one post from each rule, and so does
+-- a group of near-duplicates.
+create table rule_decisions (
+    id              uuid primary key,
+    rule_id         uuid not null references rules on delete cascade,
+    workspace_id    uuid not null references workspaces on delete cascade,
+    article_id      uuid not null,
+    group_id        uuid not null,                                 -- articles.group_id
+    article_version bigint not null,                               -- that the post was last compared with
+    title           text not null,
+    url             text not null,
+    outcome         rule_outcome not null,
+    reason          text not null,
+    params          jsonb not null default '{}',
+    post_id         uuid,                                          -- chosen when it was reserved: retries create the same post
+    post_revision   bigint not null default 0,                     -- as the rule wrote it; any other was written by a person
+    text_hash       bytea,                                         -- of the texts as the rule rendered them
+    attention       text not null default '',                      -- why a person should look at the post; empty: no reason
+    decided_at      timestamptz not null,
+    updated_at      timestamptz not null default clock_timestamp(),
+    constraint rule_decisions_article unique (rule_id, article_id),
+    check (outcome not in ('reserved', 'created') or post_id is not null)
+);
+create unique index rule_decisions_group on rule_decisions (rule_id, group_id) where outcome in ('reserved', 'created');
+create index rule_decisions_time on rule_decisions (rule_id, decided_at);
+create index rule_decisions_page on rule_decisions (workspace_id, id desc);
+create index rule_decisions_posts on rule_decisions (article_id) where outcome in ('reserved', 'created');
+create index rule_decisions_reserved on rule_decisions (updated_at) where outcome = 'reserved';
+create index rule_decisions_attention on rule_decisions (workspace_id, id desc) where attention <> '';
+
+-- Stored and changed articles that rules have to evaluate: written in the transaction
+-- that changes the article, deleted when the workflows of the decisions have started.
+create table rule_articles (
+    id           bigint generated always as identity primary key,
+    article_id   uuid not null,
+    attempts     int not null default 0,
+    leased_until timestamptz not null default '-infinity'
+);
+create index rule_articles_open on rule_articles (leased_until, id);
 
 create type operation_state as enum
     ('prepared', 'sending', 'accepted', 'definite_failure', 'ambiguous',
@@ -503,7 +571,7 @@ create table workers (
 );
 
 -- +goose Down
-drop table workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
+drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
-drop type operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
+drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

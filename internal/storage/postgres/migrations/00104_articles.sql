@@ -134,12 +134,25 @@ create table site_monitors (
     pages               bigint not null default 0,       -- processed
     articles            bigint not null default 0,       -- that are articles
     non_articles        bigint not null default 0,       -- that are not
+    no_article_reasons  jsonb not null default '{}',     -- number of pages without an article by reason
     failed              bigint not null default 0,       -- that could not be processed
     last_error          text not null default '',
     last_error_at       timestamptz,
     updated_at          timestamptz not null default clock_timestamp()
 );
 create index site_monitors_action on site_monitors (action_requested_at) where requested_action <> 'none';
+
+-- Pages that were fetched but contain no article, until one is found on them.
+create table pages_without_article (
+    domain_id  integer not null references crawl_domains,
+    url_id     uuid not null,
+    url        text not null,
+    fetched_at timestamptz not null,
+    reason     text not null,                    -- a code (pipeline.NoArticleReason)
+    detail     text not null,                    -- the reason in words
+    primary key (domain_id, url_id)
+);
+create index pages_without_article_time on pages_without_article (domain_id, fetched_at desc);
 
 -- Daily token usage of the language model.
 create table llm_usage (
@@ -247,5 +260,5 @@ create table saved_search_matches (
 
 -- +goose Down
 drop table saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
-    llm_usage, site_monitors, site_selectors, article_changes, article_revisions, articles;
+    llm_usage, pages_without_article, site_monitors, site_selectors, article_changes, article_revisions, articles;
 drop type selector_action, selector_state, selector_creator, change_kind, article_access;

@@ -66,6 +66,10 @@ select id, version, fetched_at, @changed::text[], title, authors, published_at, 
 from articles where id = @id;
 
 -- name: InsertArticleChange :exec
+-- Queues a change for the search index and, if there are rules, for them.
+with queued as (
+    insert into rule_articles (article_id) select @article_id where @kind::change_kind = 'upsert' and exists (select 1 from rules)
+)
 insert into article_changes (article_id, kind, first) values (@article_id, @kind, @first);
 
 -- name: LeaseArticleChanges :many
@@ -162,9 +166,24 @@ update site_monitors set monitor = @monitor, updated_at = clock_timestamp() wher
 
 -- name: AddPageCounts :exec
 update site_monitors set pages = pages + 1, articles = articles + @articles::int, non_articles = non_articles + @non_articles::int, failed = failed + @failed::int,
+    no_article_reasons = case when @reason::text = '' then no_article_reasons
+        else no_article_reasons || jsonb_build_object(@reason, coalesce((no_article_reasons ->> @reason)::bigint, 0) + 1) end,
     last_error = case when @error::text = '' then last_error else @error end,
     last_error_at = case when @error::text = '' then last_error_at else clock_timestamp() end
 where domain_id = @domain_id;
+
+-- name: PutPageWithoutArticle :exec
+insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail)
+values (@domain_id, @url_id, @url, @fetched_at, @reason, @detail)
+on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = excluded.fetched_at, reason = excluded.reason, detail = excluded.detail;
+
+-- name: DeletePageWithoutArticle :exec
+delete from pages_without_article where domain_id = @domain_id and url_id = @url_id;
+
+-- name: ListPagesWithoutArticle :many
+-- The newest pages without an article.
+select url, fetched_at, reason, detail from pages_without_article where domain_id = @domain_id
+order by fetched_at desc limit @batch;
 
 -- name: RequestSelectorAction :exec
 update site_monitors set requested_action = @action, action_field = @field, action_reason = @reason,

@@ -62,6 +62,7 @@ export function DomainPage() {
             <Run key={d.domain} domain={d} />
             <Figures domain={d} />
             <Problems problems={d.recent_errors ?? []} />
+            <WithoutArticle pages={d.without_article ?? []} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -100,6 +101,34 @@ function Problems({ problems }: { problems: Schemas['DomainFetchError'][] }) {
                 <Ago at={p.at} />
               </>
             )}
+          </Text>
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+/** Pages that were fetched and contain no article, with the reason. */
+function WithoutArticle({ pages }: { pages: Schemas['PageWithoutArticle'][] }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('noArticle.title')}>
+      <Title order={2} size="h4">
+        {t('noArticle.title')}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t(pages.length === 0 ? 'noArticle.none' : 'noArticle.text')}
+      </Text>
+      {pages.map((p) => (
+        <div key={p.url} data-without-article={p.reason}>
+          <Text size="sm" className="dl-text">
+            {p.url}
+          </Text>
+          <Text size="xs" c="dimmed" className="dl-text">
+            {t(`noArticle.reasons.${p.reason}`)}
+            {p.reason === 'extraction_failed' && `: ${p.detail}`}
+            {' · '}
+            <Ago at={p.fetched_at} />
           </Text>
         </div>
       ))}

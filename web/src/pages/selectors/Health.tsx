@@ -38,6 +38,7 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const number = new Intl.NumberFormat(i18n.language)
   const health = Object.entries(r.health).sort(([a], [b]) => a.localeCompare(b))
+  const reasons = Object.entries(r.no_article_reasons).sort(([, a], [, b]) => b - a)
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('selectors.health')} data-in-use={r.selector_version}>
       <Title order={2} size="h4">
@@ -58,6 +59,11 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       <Text size="sm" c="dimmed">
         {t('selectors.read', { pages: number.format(r.pages), articles: number.format(r.articles), others: number.format(r.non_articles), failed: number.format(r.failed) })}
       </Text>
+      {reasons.length > 0 && (
+        <Text size="sm" c="dimmed" data-no-article-reasons>
+          {t('noArticle.counts')} {reasons.map(([reason, n]) => `${t(`noArticle.reasons.${reason as 'too_short'}`, { defaultValue: reason })}: ${number.format(n)}`).join(' · ')}
+        </Text>
+      )}
       {r.last_error && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
           {r.last_error} {r.last_error_at && <Ago at={r.last_error_at} />}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,31 +29,55 @@ type trainingPage struct {
 	set     string
 	fold    int
 	truth   score.GroundTruth
-	blocks  []extract.TrainingBlock
-	samples []sample // without features, in the order of the blocks; weight 0: unknown
+	page    *extract.TrainingPage
+	samples []sample  // without features, in the order of the blocks; weight 0: unknown
+	odds    []float64 // of a model that was trained on other sites
 }
 
 func main() {
 	log.SetFlags(0)
 	data := flag.String("data", "", "folder with datasets")
 	out := flag.String("out", "", "Go file to write; empty: only validate")
-	folds := flag.Int("folds", 4, "folds of the validation; 0: none")
-	s := settings{lambda: 0.02, rows: 0.5, columns: 0.4, seed: 1}
-	flag.IntVar(&s.trees, "trees", 100, "number of trees")
+	folds := flag.Int("folds", 4, "groups of sites; each is judged by models that were trained on the others")
+	ruleBias := flag.Float64("rule-bias", 0.5, "preference for the choice of the rules on pages that declare themselves articles")
+	s := settings{seed: 1}
+	flag.IntVar(&s.trees, "trees", 200, "number of trees")
 	flag.IntVar(&s.leaves, "leaves", 8, "leaves of a tree")
-	flag.Float64Var(&s.rate, "rate", 0.12, "learning rate")
-	flag.Float64Var(&s.minWeight, "min-weight", 0.15, "minimum weight of a leaf")
+	flag.Float64Var(&s.rate, "rate", 0.06, "learning rate")
+	flag.Float64Var(&s.minWeight, "min-weight", 0.4, "minimum weight of a leaf")
+	flag.Float64Var(&s.rows, "rows", 0.5, "share of the blocks that one tree uses")
+	flag.Float64Var(&s.columns, "columns", 0.25, "share of the features that one tree uses")
+	flag.Float64Var(&s.lambda, "lambda", 0.1, "shrinks the values of small leaves")
 	flag.Parse()
 	pages, err := load(context.Background(), *data)
 	if err != nil {
 		log.Fatal(err)
 	}
+	log.Printf("%d pages", len(pages))
 	if *folds > 0 {
-		validate(pages, *folds, s)
+		judge(pages, *folds, s)
+		validate(pages, *ruleBias)
 	}
 	if *out != "" {
 		if err := write(*out, train(samplesOf(pages, -1, 1), s)); err != nil {
 			log.Fatal(err)
+		}
+	}
+}
+
+// judge computes the results of models that were trained on other sites.
+func judge(pages []trainingPage, folds int, s settings) {
+	for fold := range folds {
+		m := train(samplesOf(pages, fold, folds), s)
+		for i := range pages {
+			p := &pages[i]
+			if p.fold%folds != fold {
+				continue
+			}
+			p.odds = make([]float64, len(p.page.Blocks))
+			for k, b := range p.page.Blocks {
+				p.odds[k] = m.logOdds(b.Features)
+			}
 		}
 	}
 }
@@ -73,12 +98,12 @@ func load(ctx context.Context, dir string) ([]trainingPage, error) {
 			if p.Half() != score.Inspect && filepath.Base(set) != "en" { // the rules were written on all pages of en
 				continue
 			}
-			blocks, err := extract.TrainingBlocks(ctx, extract.Page{HTML: p.HTML, URL: p.URL})
+			page, err := extract.LoadTrainingPage(ctx, extract.Page{HTML: p.HTML, URL: p.URL})
 			if err != nil {
 				continue
 			}
 			sum := sha256.Sum256([]byte(p.Domain()))
-			t := trainingPage{set: set[strings.LastIndexByte(set, '/')+1:], fold: int(sum[1]), truth: p.GroundTruth, blocks: blocks}
+			t := trainingPage{set: set[strings.LastIndexByte(set, '/')+1:], fold: int(sum[1]), truth: p.GroundTruth, page: page}
 			t.label()
 			out = append(out, t)
 		}
@@ -89,10 +114,10 @@ func load(ctx context.Context, dir string) ([]trainingPage, error) {
 // label labels the blocks: with a body, those whose words are in it; otherwise those
 // that contain an annotated string.
 func (t *trainingPage) label() {
-	t.samples = make([]sample, len(t.blocks))
+	t.samples = make([]sample, len(t.page.Blocks))
 	total := 0.0
 	if t.truth.Body == "" {
-		for i, b := range t.blocks {
+		for i, b := range t.page.Blocks {
 			text := normalize(b.Text)
 			in := func(s string) bool {
 				s = normalize(s)
@@ -121,7 +146,7 @@ func (t *trainingPage) label() {
 		}
 	}
 	joined := " " + strings.Join(whole, " ") + " "
-	for i, b := range t.blocks {
+	for i, b := range t.page.Blocks {
 		w := words(b.Text)
 		x := &t.samples[i]
 		x.weight = float64(len(w)) + 2
@@ -163,13 +188,14 @@ func words(s string) []string { return score.Words(strings.ToLower(s)) }
 // samplesOf returns the samples of the pages outside a fold.
 func samplesOf(pages []trainingPage, fold, folds int) []sample {
 	var out []sample
-	for _, p := range pages {
+	for i := range pages {
+		p := &pages[i]
 		if fold >= 0 && p.fold%folds == fold {
 			continue
 		}
-		for i, x := range p.samples {
+		for k, x := range p.samples {
 			if x.weight > 0 {
-				x.features = p.blocks[i].Features
+				x.features = p.page.Blocks[k].Features
 				out = append(out, x)
 			}
 		}
@@ -177,58 +203,58 @@ func samplesOf(pages []trainingPage, fold, folds int) []sample {
 	return out
 }
 
-// validate prints the scores of pages of sites that the model was not trained on.
-func validate(pages []trainingPage, folds int, s settings) {
-	type totals struct {
-		rules, model, best   float64 // sums of the F1 of the words
-		rulesText, modelText score.Strings
-		n                    int
-	}
+// totals are sums over pages.
+type totals struct {
+	rules, model, best   float64 // F1 of the words
+	rulesText, modelText score.Strings
+	n                    int
+}
+
+// minClassifiedBlocks is the number of blocks of a page below which the rules decide.
+const minClassifiedBlocks = 30
+
+// validate prints the scores of pages of sites that the models were not trained on.
+func validate(pages []trainingPage, ruleBias float64) {
 	groups := map[string]*totals{}
-	for fold := range folds {
-		m := train(samplesOf(pages, fold, folds), s)
-		for _, p := range pages {
-			if p.fold%folds != fold {
-				continue
+	for i := range pages {
+		p := &pages[i]
+		odds := slices.Clone(p.odds)
+		best, rules, texts := make([]bool, len(odds)), make([]bool, len(odds)), make([]string, len(odds))
+		for k, b := range p.page.Blocks {
+			best[k], rules[k], texts[k] = p.samples[k].label > 0, b.Selected, b.Text
+			switch {
+			case !p.page.IsArticle:
+			case b.Selected:
+				odds[k] += ruleBias
+			default:
+				odds[k] -= ruleBias
 			}
-			odds := make([]float64, len(p.blocks))
-			best := make([]bool, len(p.blocks))
-			rules := make([]bool, len(p.blocks))
-			texts := make([]string, len(p.blocks))
-			for i, b := range p.blocks {
-				odds[i] = m.logOdds(b.Features)
-				best[i] = p.samples[i].label > 0
-				rules[i] = b.Selected
-				texts[i] = b.Text
-			}
-			g := groups[p.set+" "+p.truth.Type]
+		}
+		chosen := rules
+		if len(odds) >= minClassifiedBlocks {
+			chosen = extract.SelectLikely(odds, texts)
+		}
+		for _, key := range []string{p.set + " " + p.truth.Type, p.set + " total"} {
+			g := groups[key]
 			if g == nil {
 				g = &totals{}
-				groups[p.set+" "+p.truth.Type] = g
+				groups[key] = g
 			}
 			g.n++
 			if p.truth.Body != "" {
 				g.rules += score.WordF1(p.truth.Body, join(texts, rules))
 				g.best += score.WordF1(p.truth.Body, join(texts, best))
-			}
-			g.rulesText.Add(score.CompareStrings(p.truth.With, p.truth.Without, join(texts, rules)))
-			chosen := extract.SelectLikely(odds, texts)
-			if p.truth.Body != "" {
 				g.model += score.WordF1(p.truth.Body, join(texts, chosen))
 			}
+			g.rulesText.Add(score.CompareStrings(p.truth.With, p.truth.Without, join(texts, rules)))
 			g.modelText.Add(score.CompareStrings(p.truth.With, p.truth.Without, join(texts, chosen)))
 		}
 	}
-	names := make([]string, 0, len(groups))
-	for n := range groups {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		g := groups[name]
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[key]
 		n := float64(g.n)
 		log.Printf("%-24s %4d pages  word F1: rules %.4f, model %.4f, labels %.4f  strings: rules %.4f, model %.4f",
-			name, g.n, g.rules/n, g.model/n, g.best/n, g.rulesText.F1(), g.modelText.F1())
+			key, g.n, g.rules/n, g.model/n, g.best/n, g.rulesText.F1(), g.modelText.F1())
 	}
 }
 
@@ -243,13 +269,14 @@ func join(texts []string, in []bool) string {
 	return b.String()
 }
 
-// write writes a model as a Go table.
+// write writes the model as a Go table.
 func write(path string, m *model) error {
 	f, err := os.Create(path) //nolint:gosec // the path is an argument of the command
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
+	_, _ = fmt.Fprint(w, "// Code generated by eval/trainblocks. DO NOT EDIT.\n\npackage extract\n")
 	writeModel(w, m)
 	if err := w.Flush(); err != nil {
 		_ = f.Close()
@@ -258,13 +285,12 @@ func write(path string, m *model) error {
 	return f.Close()
 }
 
+// writeModel writes the nodes of all trees: feature (-1: leaf), threshold or value, and
+// the distance to the right child; the left child is next.
 func writeModel(w io.Writer, m *model) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
-	line("// Code generated by eval/trainblocks. DO NOT EDIT.\n\npackage extract\n")
-	line("const blockBias = %.4f\n", m.bias)
+	line("\n// blockClassifier gives the log odds that a block belongs to the article.\nvar blockClassifier = blockModel{bias: %.4f, nodes: []blockNode{", m.bias)
 	var starts []int
-	line("// blockNodes are the nodes of all trees: feature (-1: leaf), threshold or value, and the\n// distance to the right child; the left child is next.")
-	line("var blockNodes = []blockNode{")
 	at := 0
 	for _, t := range m.trees {
 		starts = append(starts, at)
@@ -282,9 +308,9 @@ func writeModel(w io.Writer, m *model) {
 		at += len(nodes)
 		line("\t%s,", strings.Join(nodes, ", "))
 	}
-	line("}\n\n// blockTrees are the first nodes of the trees.\nvar blockTrees = []int{")
+	line("}, trees: []int16{")
 	for part := range slices.Chunk(starts, 20) {
 		line("\t%s,", strings.Trim(strings.ReplaceAll(fmt.Sprint(part), " ", ", "), "[]"))
 	}
-	line("}")
+	line("}}")
 }

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"dateline/activities"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/publishing/rule"
+)
+
+// ruleService returns the rules, which need the articles of the crawler.
+func (p *parts) ruleService() *rule.Service {
+	return &rule.Service{Store: p.store, Lookup: p.store, Engine: &rule.Engine{Store: p.store, Lookup: p.store, Posts: p.scheduler, Images: p.media,
+		Searches: &savedsearch.Matcher{Store: p.store}, Now: p.clock.Now, Log: p.log}}
+}
+
+// ruleWorker returns the activities of rules, or nil if the crawler is off.
+func (p *parts) ruleWorker() *activities.Rules {
+	if p.search == nil {
+		return nil
+	}
+	return &activities.Rules{Engine: p.ruleService().Engine, Starter: p.workflows, Signaler: p.workflows, Log: p.log}
+}

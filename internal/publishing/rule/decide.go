@@ -1,0 +1,133 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Usage is what a rule has done before a decision.
+type Usage struct {
+	Hour         int        // posts of the last hour
+	Day          int        // posts of the last 24 hours
+	Matched      int        // articles of the last hour that were posted, or skipped because of a cap
+	GroupArticle *uuid.UUID // article of the same group that has a post
+}
+
+// Decide decides about an article that the rule selects. It depends on nothing but its
+// arguments.
+func Decide(r Rule, a Article, u Usage, at time.Time) Decision {
+	d := Decision{RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID, ArticleVersion: a.Version, Title: a.Title, URL: a.URL,
+		Outcome: Skipped, DecidedAt: at}
+	d.Reason, d.Params = r.check(a, at)
+	limit := r.burstLimit()
+	switch {
+	case d.Reason != Matched:
+	case r.Status == Paused:
+		d.Reason = RulePaused
+	case u.GroupArticle != nil:
+		d.Reason, d.Params = DuplicateStory, Params{"article_id": *u.GroupArticle}
+	case u.Matched >= limit:
+		d.Reason, d.Params, d.Pauses = TooMany, Params{"limit": limit}, PausedTooMany
+	case u.Day >= r.MaxPerDay:
+		d.Reason, d.Params = DailyCap, Params{"limit": r.MaxPerDay}
+	case u.Hour >= r.MaxPerHour:
+		d.Reason, d.Params = HourlyCap, Params{"limit": r.MaxPerHour}
+	default:
+		d.Outcome = Reserved
+	}
+	return d
+}
+
+// burstLimit is the number of articles in an hour that pauses a rule: more than news
+// causes, such as a site that publishes its archive again.
+func (r Rule) burstLimit() int { return max(minBurstLimit, burstFactor*r.MaxPerHour) }
+
+// selects reports whether the trigger selects an article, apart from its saved search.
+func (t Trigger) selects(a Article) bool {
+	return oneOf(t.Domains, a.Domain) && oneOf(t.Sections, a.Section) && oneOf(t.Tags, a.Tags...) && oneOf(t.Authors, a.Authors...)
+}
+
+// oneOf reports whether one of the values is wanted; an empty list wants all.
+func oneOf(wanted []string, values ...string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w string) bool {
+		return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), w) })
+	})
+}
+
+// check returns Matched, or the first condition that the article does not meet.
+func (r Rule) check(a Article, at time.Time) (Reason, Params) {
+	c := r.Conditions
+	if a.IsWithdrawn {
+		return Withdrawn, nil
+	}
+	if !oneOf(c.Languages, a.Language) {
+		return WrongLanguage, Params{"language": a.Language}
+	}
+	if a.Words < c.MinWords {
+		return TooShort, Params{"words": a.Words, "limit": c.MinWords}
+	}
+	if c.MaxAgeHours == 0 {
+		return Matched, nil
+	}
+	if a.PublishedAt == nil {
+		return NoDate, nil
+	}
+	published := *a.PublishedAt
+	if a.DateOnly {
+		published = published.Add(24 * time.Hour) // it may be of any time of the day
+	}
+	if age := at.Sub(published); age > time.Duration(c.MaxAgeHours)*time.Hour {
+		return TooOld, Params{"hours": int(age / time.Hour), "limit": c.MaxAgeHours}
+	}
+	return Matched, nil
+}
+
+// RepeatableReasons lists the reasons of decisions that are made again when the article
+// changes: a condition failed.
+func RepeatableReasons() []string {
+	return []string{string(WrongLanguage), string(TooShort), string(TooOld), string(NoDate), string(Withdrawn)}
+}
+
+// IsRepeatable reports whether a decision is made again when the article changes.
+func (d Decision) IsRepeatable() bool {
+	return d.Outcome == Skipped && slices.Contains(RepeatableReasons(), string(d.Reason))
+}
+
+// history is what a rule did in a preview, from which it computes the usage as the
+// database does.
+type history struct {
+	posted  []time.Time
+	matched []time.Time
+	groups  map[uuid.UUID]uuid.UUID
+}
+
+func (h *history) usage(a Article, at time.Time) Usage {
+	since := func(times []time.Time, ago time.Duration) (n int) {
+		for _, t := range times {
+			if t.After(at.Add(-ago)) {
+				n++
+			}
+		}
+		return n
+	}
+	u := Usage{Hour: since(h.posted, time.Hour), Day: since(h.posted, 24*time.Hour), Matched: since(h.matched, time.Hour)}
+	if id, ok := h.groups[a.GroupID]; ok {
+		u.GroupArticle = &id
+	}
+	return u
+}
+
+func (h *history) add(d Decision) {
+	switch {
+	case d.Outcome == Reserved:
+		h.posted, h.matched = append(h.posted, d.DecidedAt), append(h.matched, d.DecidedAt)
+		h.groups[d.GroupID] = d.ArticleID
+	case d.Reason == HourlyCap || d.Reason == DailyCap:
+		h.matched = append(h.matched, d.DecidedAt)
+	}
+	day := func(t time.Time) bool { return t.Before(d.DecidedAt.Add(-24 * time.Hour)) }
+	h.posted, h.matched = slices.DeleteFunc(h.posted, day), slices.DeleteFunc(h.matched, day)
+}

@@ -1,0 +1,383 @@
+package rule
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+)
+
+// QueuedArticle is a stored or changed article that waits for evaluation.
+type QueuedArticle struct {
+	ID        int64
+	ArticleID uuid.UUID
+}
+
+// EngineStore stores what the engine decides.
+type EngineStore interface {
+	ArticleStore
+	DecisionStore
+}
+
+// ArticleStore reads articles and the queue of changed ones, which the transaction that
+// changes an article fills.
+type ArticleStore interface {
+	LeaseRuleArticles(ctx context.Context, limit int, lease time.Duration) ([]QueuedArticle, error)
+	CompleteRuleArticles(ctx context.Context, ids []int64) error
+	RuleArticles(ctx context.Context, ids []uuid.UUID) ([]Article, error)
+	RuleArticlesBetween(ctx context.Context, workspace uuid.UUID, from, to time.Time, limit int) ([]Article, error)
+	RulesForArticle(ctx context.Context, article uuid.UUID, storedAt time.Time) ([]Rule, error)
+}
+
+// DecisionStore stores decisions.
+type DecisionStore interface {
+	RuleByID(ctx context.Context, id uuid.UUID) (Rule, error)
+	PauseRule(ctx context.Context, id uuid.UUID, reason PauseReason) error
+	SkipArticle(ctx context.Context, d Decision) error
+	// ReserveDecision stores the result of decide and returns it, or the decision that
+	// is stored already. It serializes the decisions of a rule.
+	ReserveDecision(ctx context.Context, rule uuid.UUID, a Article, at time.Time, decide func(Rule, Usage) Decision) (Decision, error)
+	DecisionOn(ctx context.Context, rule, article uuid.UUID) (Decision, error)
+	FinishDecision(ctx context.Context, d Decision, maxFailures int) error
+	DecisionsOnArticle(ctx context.Context, article uuid.UUID) ([]Decision, error)
+	SaveFollowUp(ctx context.Context, d Decision, note string) error
+	UnfinishedDecisions(ctx context.Context, age time.Duration, limit int) ([]Decision, error)
+	DeleteOldDecisions(ctx context.Context, age time.Duration) (int64, error)
+}
+
+// Posts creates and changes posts: scheduling.Scheduler.
+type Posts interface {
+	CreateAutomatic(ctx context.Context, in scheduling.Automatic) (post.Post, error)
+	Edit(ctx context.Context, g post.Guard, e scheduling.Edit) (post.Post, error)
+	Unschedule(ctx context.Context, g post.Guard) (post.Post, error)
+	Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+	TextLimits(ctx context.Context, workspace uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]scheduling.TextLimit, error)
+}
+
+// Images adds images of articles to the media library: media.Service.
+type Images interface {
+	Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (media.Item, bool, error)
+}
+
+// Searches matches articles against saved searches, which belong to the news.
+type Searches interface {
+	MatchingArticles(ctx context.Context, workspace, search uuid.UUID, articles []uuid.UUID) (map[uuid.UUID]bool, error)
+}
+
+// Engine evaluates articles and creates posts.
+type Engine struct {
+	Store    EngineStore
+	Lookup   Lookup
+	Posts    Posts
+	Images   Images
+	Searches Searches
+	Now      func() time.Time // the database's time; nil: the host's
+	Log      *slog.Logger
+}
+
+func (e *Engine) now() time.Time {
+	if e.Now == nil {
+		return time.Now()
+	}
+	return e.Now()
+}
+
+const (
+	evaluateBatch = 50
+	evaluateLease = time.Minute
+	// unfinishedAge is how old a reserved decision is whose workflow may be lost.
+	unfinishedAge = 5 * time.Minute
+	// skippedRetention is how long decisions without a post are stored.
+	skippedRetention = 30 * 24 * time.Hour
+)
+
+// Start starts the workflow of a decision, unless it runs already or has completed.
+type Start func(ctx context.Context, rule, article uuid.UUID) error
+
+// Evaluate evaluates a batch of queued articles and returns their number, and the posts
+// that it changed. An article leaves the queue once the workflows of its decisions have
+// started, so a crash evaluates it again.
+func (e *Engine) Evaluate(ctx context.Context, start Start) (done int, changed []uuid.UUID, err error) {
+	queued, err := e.Store.LeaseRuleArticles(ctx, evaluateBatch, evaluateLease)
+	if err != nil || len(queued) == 0 {
+		return 0, nil, err
+	}
+	ids := make([]uuid.UUID, len(queued))
+	for i, q := range queued {
+		ids[i] = q.ArticleID
+	}
+	articles, err := e.Store.RuleArticles(ctx, ids)
+	if err != nil {
+		return 0, nil, err
+	}
+	var complete []int64
+	for _, q := range queued {
+		at := slices.IndexFunc(articles, func(a Article) bool { return a.ID == q.ArticleID })
+		if at >= 0 { // a deleted article is a copy of another one
+			posts, err := e.evaluate(ctx, articles[at], start)
+			changed = append(changed, posts...)
+			if err != nil {
+				e.Log.WarnContext(ctx, "an article could not be evaluated by rules yet", "article_id", q.ArticleID, "error", err)
+				continue
+			}
+		}
+		complete = append(complete, q.ID)
+	}
+	return len(complete), changed, e.Store.CompleteRuleArticles(ctx, complete)
+}
+
+// Recover starts the workflows of reserved decisions again that may have lost theirs, and
+// deletes old decisions without a post.
+func (e *Engine) Recover(ctx context.Context, start Start) error {
+	unfinished, err := e.Store.UnfinishedDecisions(ctx, unfinishedAge, evaluateBatch)
+	if err != nil {
+		return err
+	}
+	for _, d := range unfinished {
+		if err := start(ctx, d.RuleID, d.ArticleID); err != nil {
+			return err
+		}
+	}
+	_, err = e.Store.DeleteOldDecisions(ctx, skippedRetention)
+	return err
+}
+
+func (e *Engine) evaluate(ctx context.Context, a Article, start Start) (changed []uuid.UUID, err error) {
+	rules, err := e.Store.RulesForArticle(ctx, a.ID, a.StoredAt())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		selected, err := e.selected(ctx, r, []Article{a})
+		if isNotFound(err) {
+			err = e.Store.PauseRule(ctx, r.ID, PausedNoSearch)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(selected) == 0 {
+			continue
+		}
+		if d := Decide(r, a, Usage{}, e.now()); d.Outcome == Skipped {
+			err = e.Store.SkipArticle(ctx, d)
+		} else {
+			err = start(ctx, r.ID, a.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e.follow(ctx, a)
+}
+
+// searchBatch is the number of articles that are matched against a saved search at once.
+const searchBatch = 200
+
+// selected returns the articles that the trigger of a rule selects.
+func (e *Engine) selected(ctx context.Context, r Rule, articles []Article) ([]Article, error) {
+	articles = slices.DeleteFunc(slices.Clone(articles), func(a Article) bool { return !r.Trigger.selects(a) })
+	if r.Trigger.SavedSearchID == nil {
+		return articles, nil
+	}
+	var out []Article
+	for batch := range slices.Chunk(articles, searchBatch) {
+		ids := make([]uuid.UUID, len(batch))
+		for i, a := range batch {
+			ids[i] = a.ID
+		}
+		matching, err := e.Searches.MatchingArticles(ctx, r.WorkspaceID, *r.Trigger.SavedSearchID, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range batch {
+			if matching[a.ID] {
+				out = append(out, a)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Reserve decides about an article and stores the decision. Caps hold across processes,
+// because the decisions of a rule are serialized. Repeated calls return the same.
+func (e *Engine) Reserve(ctx context.Context, rule, article uuid.UUID) (Outcome, error) {
+	articles, err := e.Store.RuleArticles(ctx, []uuid.UUID{article})
+	if err != nil || len(articles) == 0 {
+		return Skipped, err
+	}
+	a, at := articles[0], e.now()
+	d, err := e.Store.ReserveDecision(ctx, rule, a, at, func(r Rule, u Usage) Decision { return Decide(r, a, u, at) })
+	if isNotFound(err) {
+		return Skipped, nil // the rule was deleted
+	}
+	if d.Pauses != "" {
+		e.Log.WarnContext(ctx, "a rule paused itself", "rule_id", rule, "reason", d.Pauses)
+	}
+	return d.Outcome, err
+}
+
+// CreatePost creates the post of a reserved decision and stores the result. Repeated
+// calls create the same post. An error is temporary.
+func (e *Engine) CreatePost(ctx context.Context, rule, article uuid.UUID) (postID uuid.UUID, outcome Outcome, err error) {
+	d, err := e.Store.DecisionOn(ctx, rule, article)
+	if isNotFound(err) {
+		return uuid.Nil, Skipped, nil // the rule was deleted
+	}
+	if err != nil || d.Outcome != Reserved {
+		return value(d.PostID), d.Outcome, err
+	}
+	p, d, err := e.createPost(ctx, d)
+	var refused *apperr.Error
+	if errors.As(err, &refused) {
+		d.Outcome, d.Reason, d.Params = Failed, InvalidPost, Params{"message": refused.Error()}
+	} else if err != nil {
+		return uuid.Nil, "", err
+	}
+	if d.Outcome == Created {
+		d.PostRevision = p.Revision
+	}
+	return p.ID, d.Outcome, e.Store.FinishDecision(ctx, d, maxFailures)
+}
+
+func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decision, error) {
+	// An earlier attempt may have created it from an earlier version of rule and article.
+	p, err := e.Posts.Post(ctx, d.WorkspaceID, *d.PostID)
+	exists := err == nil
+	if err != nil && !isNotFound(err) {
+		return p, d, err
+	}
+	r, err := e.Store.RuleByID(ctx, d.RuleID)
+	if err != nil {
+		return p, d, err
+	}
+	articles, err := e.Store.RuleArticles(ctx, []uuid.UUID{d.ArticleID})
+	if err != nil {
+		return p, d, err
+	}
+	if !exists && (len(articles) == 0 || articles[0].IsWithdrawn) {
+		d.Outcome, d.Reason, d.Params = Skipped, Withdrawn, nil
+		return p, d, nil
+	}
+	if exists {
+		// The version that it was created from is not known: follow compares the texts.
+		d.Outcome, d.ArticleVersion, d.TextHash = Created, 0, hashTexts(textsOf(p))
+		return p, d, nil
+	}
+	a := articles[0]
+	accounts, err := e.accounts(ctx, r)
+	if err != nil {
+		return p, d, err
+	}
+	if len(accounts) == 0 {
+		d.Outcome, d.Reason, d.Params = Failed, NoAccounts, nil
+		return p, d, nil
+	}
+	texts, err := e.texts(ctx, r, a, accounts)
+	if err != nil {
+		return p, d, err
+	}
+	in, err := e.automaticPost(ctx, r, a, d, texts)
+	if err != nil {
+		return p, d, err
+	}
+	p, err = e.Posts.CreateAutomatic(ctx, in)
+	d.Outcome, d.ArticleVersion, d.TextHash = Created, a.Version, hashTexts(texts)
+	return p, d, err
+}
+
+// automaticPost returns the request for the post of a decision.
+func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decision, texts []Text) (scheduling.Automatic, error) {
+	now := e.now()
+	who := workspace.Principal{WorkspaceID: r.WorkspaceID, UserID: r.UserID, Role: workspace.Editor}
+	content, others := overrides(texts)
+	draft := scheduling.Draft{Content: content, TrackLinks: r.TrackLinks, SaveAsDraft: r.Mode == CreateDraft, Overrides: map[string]scheduling.Override{}}
+	if len(a.Language) == 2 {
+		draft.Language = a.Language
+	}
+	for _, t := range texts {
+		draft.Accounts = append(draft.Accounts, t.AccountID.String())
+		if o := others[t.AccountID.String()]; o != nil {
+			draft.Overrides[t.AccountID.String()] = *o
+		}
+	}
+	in := scheduling.Automatic{ID: *d.PostID, Who: who, NeedsApproval: r.Mode == NeedsApproval}
+	embargo := a.embargo(now)
+	switch {
+	case r.Timing.When == NextFree && r.Mode == CreateDraft:
+	case r.Timing.When == NextFree:
+		draft.When, draft.QueueGroupID, in.NotBefore = scheduling.NextFree, r.GroupID.String(), embargo
+	case r.Mode != CreateDraft || r.Timing.When == Delayed || r.Timing.Hours != nil || !embargo.IsZero():
+		draft.ScheduledTime = r.Timing.publishTime(a, now).Format(time.RFC3339)
+	}
+	if r.Image == ArticleImage && a.ImageURL != "" {
+		image, _, err := e.Images.Fetch(ctx, who, a.ImageURL, "", "rule-decision-"+d.ID.String())
+		var refused *apperr.Error
+		switch {
+		case err == nil:
+			draft.Attachments = []string{image.ID.String()}
+		case errors.As(err, &refused):
+			e.Log.InfoContext(ctx, "the image of an article could not be fetched; its post has none", "rule_id", r.ID, "article_id", a.ID, "error", err)
+		default:
+			return in, err
+		}
+	}
+	in.Draft = draft
+	return in, nil
+}
+
+// accounts returns the connected accounts of a rule.
+func (e *Engine) accounts(ctx context.Context, r Rule) ([]account.Account, error) {
+	ids := r.AccountIDs
+	if r.GroupID != nil {
+		groups, err := e.Lookup.Groups(ctx, r.WorkspaceID)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups {
+			if g.ID == *r.GroupID {
+				ids = g.AccountIDs
+			}
+		}
+	}
+	found, err := e.Lookup.AccountsByID(ctx, r.WorkspaceID, ids)
+	var out []account.Account
+	for _, id := range ids {
+		for _, a := range found {
+			if a.ID == id && a.Status == account.Connected {
+				out = append(out, a)
+			}
+		}
+	}
+	return out, err
+}
+
+func (e *Engine) texts(ctx context.Context, r Rule, a Article, accounts []account.Account) ([]Text, error) {
+	ids := make([]uuid.UUID, len(accounts))
+	for i, one := range accounts {
+		ids[i] = one.ID
+	}
+	limits, err := e.Posts.TextLimits(ctx, r.WorkspaceID, ids, r.TrackLinks)
+	return r.render(a, accounts, limits), err
+}
+
+func isNotFound(err error) bool {
+	var e *apperr.Error
+	return errors.As(err, &e) && e.Kind == apperr.KindNotFound
+}
+
+func value(id *uuid.UUID) uuid.UUID {
+	if id == nil {
+		return uuid.Nil
+	}
+	return *id
+}

@@ -1,0 +1,114 @@
+package scheduling
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/post"
+)
+
+// Automatic is a post that Dateline creates for a member, without a request.
+type Automatic struct {
+	ID            uuid.UUID // chosen by the caller: repeated calls create one post
+	Who           workspace.Principal
+	Draft         Draft
+	NotBefore     time.Time // of a slot of a queue; zero: any
+	NeedsApproval bool
+}
+
+// CreateAutomatic stores a post under the id that the caller has chosen, or returns the
+// one that an earlier call stored.
+func (d *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Post, error) {
+	if p, err := d.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); !isPostNotFound(err) {
+		return p, err
+	}
+	p, err := untilSlot(in.Draft.When, func() (post.Post, error) {
+		w, err := d.Store.Workspace(ctx, in.Who.WorkspaceID)
+		if err != nil {
+			return post.Post{}, err
+		}
+		c := d.check(w)
+		c.notBefore = in.NotBefore
+		n, err := c.validate(ctx, in.Who, in.Draft)
+		if err != nil {
+			return post.Post{}, err
+		}
+		if len(c.problems) > 0 {
+			return post.Post{}, apperr.InvalidFields(c.problems...)
+		}
+		n.Post.ID, n.Actor = in.ID, post.ActorDateline
+		if in.NeedsApproval && n.Post.Status == post.Scheduled {
+			n.Post.Status, n.Post.Approval.State = post.Draft, post.ApprovalPending
+		}
+		p, _, err := d.Store.CreatePost(ctx, n)
+		return p, err
+	})
+	if err != nil {
+		// A concurrent call may have stored it.
+		if stored, stillErr := d.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); stillErr == nil {
+			return stored, nil
+		}
+		return post.Post{}, err
+	}
+	d.Notifier.Changed(ctx, p.ID)
+	d.countScheduled(ctx, 1)
+	return p, nil
+}
+
+// Post returns a post of a workspace.
+func (d *Scheduler) Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error) {
+	return d.Store.PostInWorkspace(ctx, workspace, id)
+}
+
+// Unschedule takes a scheduled post off the schedule: it is pending approval.
+func (d *Scheduler) Unschedule(ctx context.Context, g post.Guard) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) {
+		return d.Store.Edit(ctx, g, post.Change{NeedsApproval: true}, nil)
+	})
+}
+
+// TextLimit says how long a text on an account may be.
+type TextLimit struct {
+	Max   int                   // 0: unlimited, or unknown because the instance does not respond
+	Count func(text string) int // nil: not known
+}
+
+// TextLimits returns how the networks of accounts count texts.
+func (d *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]TextLimit, error) {
+	found, err := d.Store.AccountsByID(ctx, workspaceID, accounts)
+	if err != nil {
+		return nil, err
+	}
+	base := ""
+	if trackLinks {
+		base = d.LinkBase
+	}
+	lookup := newLookup(d, workspaceID)
+	out := make(map[uuid.UUID]TextLimit, len(found))
+	for _, a := range found {
+		adapter, ok := d.Networks.Get(a.Network)
+		if !ok {
+			continue
+		}
+		limits, err := lookup.limits(ctx, adapter, a)
+		if err != nil {
+			continue // the post is checked again before it is sent
+		}
+		out[a.ID] = TextLimit{Max: limits.MaxCharacters, Count: func(text string) int {
+			// Short links of one length take the place of addresses.
+			sent := post.Post{Content: text, LinkBase: base}.Segments(post.Target{AccountID: a.ID, Network: a.Network})
+			return adapter.Count(sent[0].Content, limits)
+		}}
+	}
+	return out, nil
+}
+
+func isPostNotFound(err error) bool {
+	var e *apperr.Error
+	return errors.As(err, &e) && e.Kind == apperr.KindNotFound
+}

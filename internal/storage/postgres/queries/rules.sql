@@ -1,0 +1,143 @@
+-- name: InsertRule :one
+-- No row: the workspace has reached the limit.
+insert into rules (id, workspace_id, user_id, name, definition)
+select @id, @workspace_id, @user_id, @name, @definition
+where (select count(*) from rules r where r.workspace_id = @workspace_id) < @max_rules::int
+returning *;
+
+-- name: ListRules :many
+select * from rules where workspace_id = @workspace_id order by id;
+
+-- name: GetRule :one
+select * from rules where id = @id;
+
+-- name: GetRuleInWorkspace :one
+select * from rules where id = @id and workspace_id = @workspace_id;
+
+-- name: RuleFigures :many
+-- Posts of the last 24 hours, the newest decision and the number of decisions that need
+-- attention.
+select r.id,
+    (select count(*) from rule_decisions d where d.rule_id = r.id and d.outcome in ('reserved', 'created') and d.decided_at > clock_timestamp() - interval '24 hours') as posts,
+    (select d.decided_at from rule_decisions d where d.rule_id = r.id order by d.decided_at desc limit 1)::timestamptz as last_decision_at,
+    (select count(*) from rule_decisions d where d.workspace_id = r.workspace_id and d.rule_id = r.id and d.attention <> '') as attention
+from rules r
+where r.workspace_id = @workspace_id and (@id::uuid = '00000000-0000-0000-0000-000000000000' or r.id = @id)
+  and exists (select 1 from rule_decisions d where d.rule_id = r.id);
+
+-- name: UpdateRule :one
+update rules set name = @name, definition = @definition, version = version + 1, updated_at = clock_timestamp()
+where id = @id and workspace_id = @workspace_id and version = @version
+returning *;
+
+-- name: PauseRule :one
+-- No row: it is paused already, or does not exist.
+update rules set status = 'paused', pause_reason = @reason, pause_error = @error, paused_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
+where id = @id and status = 'active'
+returning *;
+
+-- name: ResumeRule :one
+-- No row: it is active already, or does not exist.
+update rules set status = 'active', pause_reason = '', pause_error = '', paused_at = null, failures = 0, active_since = clock_timestamp(),
+    version = version + 1, updated_at = clock_timestamp()
+where id = @id and status = 'paused'
+returning *;
+
+-- name: DeleteRule :execrows
+delete from rules where id = @id and workspace_id = @workspace_id;
+
+-- name: LockRule :one
+-- Serializes the decisions of a rule.
+select * from rules where id = @id for update;
+
+-- name: CountRuleFailure :one
+update rules set failures = failures + 1 where id = @id returning failures;
+
+-- name: ResetRuleFailures :exec
+update rules set failures = 0 where id = @id and failures <> 0;
+
+-- name: LeaseRuleArticles :many
+update rule_articles c set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8), attempts = attempts + 1
+from (select id from rule_articles where leased_until <= clock_timestamp() order by leased_until, id limit @batch for update skip locked) picked
+where c.id = picked.id
+returning c.*;
+
+-- name: CompleteRuleArticles :exec
+delete from rule_articles where id = any(@ids::bigint[]);
+
+-- name: RulesForArticle :many
+-- The active rules of the workspaces that crawl the article's domain.
+select r.* from articles a
+join rules r on r.status = 'active' and r.active_since <= @stored_at::timestamptz
+    and exists (select 1 from seeds s where s.workspace_id = r.workspace_id and s.domain_id = a.domain_id)
+where a.id = @article_id order by r.id;
+
+-- name: RuleArticles :many
+select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
+    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
+    (a.nosnippet or a.tdm_reserved)::bool as title_only
+from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]);
+
+-- name: RuleArticlesBetween :many
+-- Articles on the domains of a workspace, in the order in which they were stored. Their
+-- ids grow with time.
+select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
+    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
+    (a.nosnippet or a.tdm_reserved)::bool as title_only
+from articles a join crawl_domains d on d.id = a.domain_id
+where a.id >= @from_id and a.id < @to_id and a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = @workspace_id))
+order by a.id limit @max_count;
+
+-- name: RuleUsage :one
+select count(*) filter (where d.outcome in ('reserved', 'created') and d.decided_at > @hour_ago::timestamptz) as hour,
+    count(*) filter (where d.outcome in ('reserved', 'created')) as day,
+    count(*) filter (where (d.outcome in ('reserved', 'created') or d.reason in ('hourly_cap', 'daily_cap')) and d.decided_at > @hour_ago::timestamptz) as matched
+from rule_decisions d where d.rule_id = @rule_id and d.decided_at > @day_ago::timestamptz;
+
+-- name: RuleGroupArticle :one
+-- The article of a group that has a post.
+select article_id from rule_decisions where rule_id = @rule_id and group_id = @group_id and article_id <> @article_id and outcome in ('reserved', 'created');
+
+-- name: RuleDecisionOn :one
+select * from rule_decisions where rule_id = @rule_id and article_id = @article_id;
+
+-- name: SaveRuleDecision :exec
+-- Only a decision without a post is decided again.
+insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, decided_at)
+values (@id, @rule_id, @workspace_id, @article_id, @group_id, @article_version, @title, @url, @outcome, @reason, @params, @post_id, @decided_at)
+on conflict (rule_id, article_id) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
+    outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id, decided_at = excluded.decided_at, updated_at = clock_timestamp()
+where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any(@repeatable::text[]);
+
+-- name: FinishRuleDecision :execrows
+-- No row: it is finished already.
+update rule_decisions set outcome = @outcome, reason = @reason, params = @params, article_version = @article_version,
+    post_id = case when @outcome::rule_outcome = 'created' then post_id end, post_revision = @post_revision, text_hash = @text_hash, updated_at = clock_timestamp()
+where id = @id and outcome = 'reserved';
+
+-- name: RuleDecisionsOnArticle :many
+select * from rule_decisions where article_id = @article_id and outcome in ('reserved', 'created') order by id;
+
+-- name: SaveRuleFollowUp :execrows
+update rule_decisions set article_version = @article_version, post_revision = @post_revision, text_hash = @text_hash, attention = @attention, updated_at = clock_timestamp()
+where id = @id;
+
+-- name: UnfinishedRuleDecisions :many
+select * from rule_decisions where outcome = 'reserved' and updated_at < clock_timestamp() - make_interval(secs => @seconds::float8) order by updated_at limit @batch;
+
+-- name: DeleteOldRuleDecisions :execrows
+-- Deletes decisions without a post.
+delete from rule_decisions where id in (
+    select d.id from rule_decisions d where d.outcome in ('skipped', 'failed') and d.id < @before_id order by d.id limit 1000);
+
+-- name: ListRuleDecisions :many
+select * from rule_decisions
+where workspace_id = @workspace_id and id < @before
+  and (sqlc.narg('rule_id')::uuid is null or rule_id = sqlc.narg('rule_id'))
+  and (@outcome::text = '' or outcome::text = @outcome)
+  and (not @needs_attention::bool or attention <> '')
+order by id desc limit @page_size;
+
+-- name: ResolveRuleDecision :one
+update rule_decisions set attention = '', updated_at = clock_timestamp() where id = @id and workspace_id = @workspace_id
+returning *;

@@ -1,0 +1,268 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/rule"
+	"dateline/internal/storage/postgres/db"
+)
+
+// LeaseRuleArticles leases queued articles for evaluation.
+func (s *Store) LeaseRuleArticles(ctx context.Context, limit int, lease time.Duration) ([]rule.QueuedArticle, error) {
+	rows, err := s.q.LeaseRuleArticles(ctx, db.LeaseRuleArticlesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
+	out := make([]rule.QueuedArticle, len(rows))
+	for i, r := range rows {
+		out[i] = rule.QueuedArticle{ID: r.ID, ArticleID: r.ArticleID}
+	}
+	return out, err
+}
+
+// CompleteRuleArticles deletes evaluated articles from the queue.
+func (s *Store) CompleteRuleArticles(ctx context.Context, ids []int64) error {
+	return s.q.CompleteRuleArticles(ctx, ids)
+}
+
+// RuleArticles returns the existing articles among ids.
+func (s *Store) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]rule.Article, error) {
+	rows, err := s.q.RuleArticles(ctx, ids)
+	out := make([]rule.Article, len(rows))
+	for i, r := range rows {
+		out[i] = ruleArticleFromRow(r)
+	}
+	return out, err
+}
+
+// RuleArticlesBetween returns the articles of a workspace that were stored in a time, the
+// oldest first.
+func (s *Store) RuleArticlesBetween(ctx context.Context, workspaceID uuid.UUID, from, to time.Time, limit int) ([]rule.Article, error) {
+	rows, err := s.q.RuleArticlesBetween(ctx, db.RuleArticlesBetweenParams{WorkspaceID: workspaceID, FromID: firstID(from), ToID: firstID(to),
+		MaxCount: int32(limit)}) //nolint:gosec // thousands
+	out := make([]rule.Article, len(rows))
+	for i, r := range rows {
+		out[i] = ruleArticleFromRow(db.RuleArticlesRow(r))
+	}
+	return out, err
+}
+
+// firstID returns the lowest id that is created at an instant (RFC 9562, version 7).
+func firstID(at time.Time) (id uuid.UUID) {
+	ms := max(at.UnixMilli(), 0)
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id
+}
+
+func ruleArticleFromRow(r db.RuleArticlesRow) rule.Article {
+	a := rule.Article{ID: r.ID, GroupID: r.GroupID, Version: r.Version, Domain: r.Domain, URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
+		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: int(r.Words), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn}
+	if r.TitleOnly {
+		a.Lead = ""
+	}
+	return a
+}
+
+// RulesForArticle returns the active rules that evaluate an article.
+func (s *Store) RulesForArticle(ctx context.Context, article uuid.UUID, storedAt time.Time) ([]rule.Rule, error) {
+	rows, err := s.q.RulesForArticle(ctx, db.RulesForArticleParams{ArticleID: article, StoredAt: storedAt})
+	if err != nil {
+		return nil, err
+	}
+	return articleRulesFromRows(rows)
+}
+
+// SkipArticle stores a decision without a post, unless there is one that is final.
+func (s *Store) SkipArticle(ctx context.Context, d rule.Decision) error {
+	d.ID = newID()
+	return saveDecision(ctx, s.q, d)
+}
+
+// ReserveDecision stores the result of decide, which the usage of the rule is passed to,
+// and pauses the rule if the decision says so. A final decision is returned as it is.
+func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (d rule.Decision, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockRule(ctx, id)
+		if err != nil {
+			return orMissing(err, "rule")
+		}
+		r, err := articleRuleFromRow(row)
+		if err != nil {
+			return err
+		}
+		decisionID := newID()
+		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: id, ArticleID: a.ID})
+		if err == nil {
+			if d, err = decisionFromRow(stored); err != nil || !d.IsRepeatable() {
+				return err
+			}
+			decisionID = d.ID
+		} else if !noRows(err) {
+			return err
+		}
+		used, err := usageOf(ctx, q, id, a, at)
+		if err != nil {
+			return err
+		}
+		d = decide(r, used)
+		d.ID = decisionID
+		if d.Outcome == rule.Reserved {
+			postID := newID()
+			d.PostID = &postID
+		}
+		if err := saveDecision(ctx, q, d); err != nil || d.Pauses == "" {
+			return err
+		}
+		return pauseRule(ctx, q, id, d.Pauses, "")
+	})
+	return d, err
+}
+
+func usageOf(ctx context.Context, q *db.Queries, id uuid.UUID, a rule.Article, at time.Time) (rule.Usage, error) {
+	row, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: id, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour)})
+	if err != nil {
+		return rule.Usage{}, err
+	}
+	u := rule.Usage{Hour: int(row.Hour), Day: int(row.Day), Matched: int(row.Matched)}
+	other, err := q.RuleGroupArticle(ctx, db.RuleGroupArticleParams{RuleID: id, GroupID: a.GroupID, ArticleID: a.ID})
+	if noRows(err) {
+		return u, nil
+	}
+	u.GroupArticle = &other
+	return u, err
+}
+
+func saveDecision(ctx context.Context, q *db.Queries, d rule.Decision) error {
+	params, err := object(d.Params)
+	if err != nil {
+		return err
+	}
+	return q.SaveRuleDecision(ctx, db.SaveRuleDecisionParams{ID: d.ID, RuleID: d.RuleID, WorkspaceID: d.WorkspaceID, ArticleID: d.ArticleID, GroupID: d.GroupID,
+		ArticleVersion: d.ArticleVersion, Title: d.Title, Url: d.URL, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
+		PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: rule.RepeatableReasons()})
+}
+
+// DecisionOn returns the decision of a rule about an article.
+func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID) (rule.Decision, error) {
+	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: ruleID, ArticleID: article})
+	if err != nil {
+		return rule.Decision{}, orMissing(err, "decision")
+	}
+	return decisionFromRow(row)
+}
+
+// FinishDecision stores the result of a reserved decision. A number of failures in a row
+// pauses the rule.
+func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures int) error {
+	params, err := object(d.Params)
+	if err != nil {
+		return err
+	}
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockRule(ctx, d.RuleID); noRows(err) {
+			return nil // it was deleted with its decisions
+		} else if err != nil {
+			return err
+		}
+		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{ID: d.ID, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
+			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, TextHash: d.TextHash})
+		if err != nil || n == 0 {
+			return err
+		}
+		if d.Outcome != rule.Failed {
+			return q.ResetRuleFailures(ctx, d.RuleID)
+		}
+		failures, err := q.CountRuleFailure(ctx, d.RuleID)
+		if err != nil || int(failures) < maxFailures {
+			return err
+		}
+		problem, _ := d.Params["message"].(string)
+		return pauseRule(ctx, q, d.RuleID, rule.PausedFailures, problem)
+	})
+}
+
+// DecisionsOnArticle returns the decisions about an article that have a post, or will.
+func (s *Store) DecisionsOnArticle(ctx context.Context, article uuid.UUID) ([]rule.Decision, error) {
+	rows, err := s.q.RuleDecisionsOnArticle(ctx, article)
+	if err != nil {
+		return nil, err
+	}
+	return decisionsFromRows(rows)
+}
+
+// SaveFollowUp stores what a change of an article meant for a post. A note is added to
+// the timeline of the post.
+func (s *Store) SaveFollowUp(ctx context.Context, d rule.Decision, note string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		n, err := q.SaveRuleFollowUp(ctx, db.SaveRuleFollowUpParams{ID: d.ID, ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, TextHash: d.TextHash,
+			Attention: string(d.Attention)})
+		if err != nil || n == 0 || note == "" {
+			return err
+		}
+		return addEvent(ctx, q, db.ScheduledPost{PostID: *d.PostID, WorkspaceID: d.WorkspaceID}, nil, post.EventProblem, post.ActorDateline, map[string]any{"message": note})
+	})
+}
+
+// UnfinishedDecisions returns reserved decisions that are older than age.
+func (s *Store) UnfinishedDecisions(ctx context.Context, age time.Duration, limit int) ([]rule.Decision, error) {
+	rows, err := s.q.UnfinishedRuleDecisions(ctx, db.UnfinishedRuleDecisionsParams{Seconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
+	if err != nil {
+		return nil, err
+	}
+	return decisionsFromRows(rows)
+}
+
+// DeleteOldDecisions deletes some decisions without a post that are older than age.
+func (s *Store) DeleteOldDecisions(ctx context.Context, age time.Duration) (int64, error) {
+	now, err := s.Time(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.q.DeleteOldRuleDecisions(ctx, firstID(now.Add(-age)))
+}
+
+// RuleDecisions lists decisions of a workspace, the newest first.
+func (s *Store) RuleDecisions(ctx context.Context, f rule.DecisionFilter) ([]rule.Decision, error) {
+	rows, err := s.q.ListRuleDecisions(ctx, db.ListRuleDecisionsParams{WorkspaceID: f.WorkspaceID, Before: f.Before, RuleID: f.RuleID, Outcome: string(f.Outcome),
+		NeedsAttention: f.NeedsAttention, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps it
+	if err != nil {
+		return nil, err
+	}
+	return decisionsFromRows(rows)
+}
+
+// ResolveDecision records that a decision needs no more attention.
+func (s *Store) ResolveDecision(ctx context.Context, workspaceID, id uuid.UUID) (rule.Decision, error) {
+	row, err := s.q.ResolveRuleDecision(ctx, db.ResolveRuleDecisionParams{ID: id, WorkspaceID: workspaceID})
+	if noRows(err) {
+		return rule.Decision{}, apperr.NotFound("decision")
+	}
+	if err != nil {
+		return rule.Decision{}, err
+	}
+	return decisionFromRow(row)
+}
+
+func decisionsFromRows(rows []db.RuleDecision) ([]rule.Decision, error) {
+	out := make([]rule.Decision, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = decisionFromRow(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func decisionFromRow(r db.RuleDecision) (rule.Decision, error) {
+	d := rule.Decision{ID: r.ID, RuleID: r.RuleID, WorkspaceID: r.WorkspaceID, ArticleID: r.ArticleID, GroupID: r.GroupID, ArticleVersion: r.ArticleVersion, Title: r.Title, URL: r.Url,
+		Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason), PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
+		Attention: rule.Attention(r.Attention), DecidedAt: r.DecidedAt.UTC()}
+	err := json.Unmarshal(r.Params, &d.Params)
+	return d, err
+}
