@@ -151,7 +151,8 @@ func render(name, base string, raw []byte) (rendered, error) {
 	out.Text = strings.Join(strings.Fields(words.String()), " ")
 	var body strings.Builder
 	err = markdown.Renderer().Render(&body, raw, root)
-	out.html = body.String()
+	// Keyboards scroll only what has the focus.
+	out.html = strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)
 	return out, err
 }
 
