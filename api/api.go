@@ -260,6 +260,7 @@ type Server struct {
 	Meter             Meter        // nil: no metrics
 	Page              http.Handler // serves /, /app and /assets to browsers
 	Dashboard         bool         // Page contains the dashboard
+	Docs              http.Handler // serves /docs; nil: there is none
 	Log               *slog.Logger
 
 	MaxBodyBytes int64
@@ -301,6 +302,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.GET(address, s.showPage)
 		r.HEAD(address, s.showPage)
 	}
+	s.docsRoutes(r)
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
 	s.notificationRoutes(r)
