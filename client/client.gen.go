@@ -2506,7 +2506,13 @@ type Account struct {
 	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
-	Warnings []AccountWarning  `json:"warnings"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm      *UtmParams       `json:"utm,omitempty"`
+	Warnings []AccountWarning `json:"warnings"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -2545,6 +2551,12 @@ type AccountEdit struct {
 
 	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // AccountFitness defines model for AccountFitness.
@@ -3501,9 +3513,17 @@ type FieldOrigin struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Code    string `json:"code"`
+	// Code Stable identifier.
+	Code string `json:"code"`
+
+	// Field Path in the body, or name of a parameter or header.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3517,6 +3537,11 @@ type FirstComment struct {
 type FitnessReason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FitnessVerdict defines model for FitnessVerdict.
@@ -3678,6 +3703,12 @@ type Label struct {
 	Kind      LabelKind `json:"kind"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelChange defines model for LabelChange.
@@ -3691,6 +3722,12 @@ type LabelChange struct {
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
 	Name  *string `json:"name,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelKind A post has any number of labels and at most one campaign.
@@ -3979,6 +4016,11 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// MessageParams The values in a message by name, for clients that write it in another language: strings,
+// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+// duration, `_bytes` a size.
+type MessageParams map[string]interface{}
+
 // MetricEstimate The mean of a metric per post.
 type MetricEstimate struct {
 	// Clear At least five posts and an interval without the mean of all posts.
@@ -4095,6 +4137,12 @@ type NewLabel struct {
 	Color *string    `json:"color,omitempty"`
 	Kind  *LabelKind `json:"kind,omitempty"`
 	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // NewLink defines model for NewLink.
@@ -4171,6 +4219,12 @@ type NewPost struct {
 
 	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
@@ -4706,7 +4760,13 @@ type Post struct {
 	// TrackLinks Absent: no.
 	TrackLinks *bool     `json:"track_links,omitempty"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm     *UtmParams `json:"utm,omitempty"`
+	Version int64      `json:"version"`
 
 	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -4738,6 +4798,12 @@ type PostEdit struct {
 	Thread     *Thread `json:"thread,omitempty"`
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
@@ -4995,6 +5061,12 @@ type PreviewedPost struct {
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
@@ -5014,16 +5086,15 @@ type Problem struct {
 	Code string `json:"code"`
 
 	// Detail The problem and its remedy.
-	Detail *string `json:"detail,omitempty"`
-	Errors *[]struct {
-		Code string `json:"code"`
+	Detail *string         `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-		// Field Path in the body, or name of a parameter or header.
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors,omitempty"`
-	Status int    `json:"status"`
-	Title  string `json:"title"`
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+	Status int            `json:"status"`
+	Title  string         `json:"title"`
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
@@ -6235,7 +6306,12 @@ type SystemAlert struct {
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
-	Name     string              `json:"name"`
+	Name string `json:"name"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params   *MessageParams      `json:"params,omitempty"`
 	Severity SystemAlertSeverity `json:"severity"`
 
 	// Subject The affected engine, network, task queue or volume.
@@ -6491,8 +6567,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data The values in the sentence.
+	// Code Identifies the sentence: the type, or the type and a variant such as posted.on_time.
+	Code string `json:"code"`
+
+	// Data The event as it was recorded.
 	Data map[string]interface{} `json:"data"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params MessageParams `json:"params"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
@@ -6581,6 +6665,12 @@ type UsualLimits struct {
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
 }
+
+// UtmParams UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+// content and term, without `utm_`. Those of a post replace those of its campaign, which
+// replace those of the account; an empty value removes one. A parameter that is in the
+// link already stays.
+type UtmParams map[string]string
 
 // View defines model for View.
 type View struct {
@@ -6704,6 +6794,11 @@ type Warning struct {
 
 	// OtherTime Its time.
 	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 
 	// PostId The other post: the one with the same text, or the one that is near.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
