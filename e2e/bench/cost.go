@@ -41,7 +41,7 @@ type cost struct {
 
 // costs publishes one post of each kind.
 func (s *stack) costs(ctx context.Context) (costs []cost, err error) {
-	accounts, err := s.connect(ctx, "cost", 10)
+	accounts, err := s.connect(ctx, "cost", 10, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type herd struct {
 // herd schedules n posts for one second and waits until all of them and their workflows
 // are done.
 func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) {
-	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts)
+	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts, o.networks)
 	if err != nil {
 		return h, err
 	}

@@ -34,6 +34,7 @@ type options struct {
 	source   string
 	herds    []int
 	accounts int
+	networks int
 	latency  time.Duration // of the network
 	lead     time.Duration // 0: as long as scheduling and arming the posts take
 	steady   int
@@ -57,6 +58,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
 	set.DurationVar(&o.lead, "lead", 0, "how long before the second of the first post scheduling begins (default: as long as it takes on an idle machine)")
 	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")
+	set.IntVar(&o.networks, "networks", 1, "1: these are accounts of Mastodon; 2: every other one is of Bluesky")
 	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
@@ -73,6 +75,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			return o, fmt.Errorf("-herd: %q must be a positive number", word)
 		}
 		o.herds = append(o.herds, n)
+	}
+	if o.networks < 1 || o.networks > 2 || o.accounts < o.networks {
+		return o, errors.New("-networks must be 1 or 2, and -accounts at least as many")
 	}
 	if o.steady < 10 || o.rate < 1 {
 		return o, errors.New("-steady must be at least 10 and -rate at least 1")

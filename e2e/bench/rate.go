@@ -43,7 +43,7 @@ func (s *stack) addCost(r *rate, n int, started time.Duration, starting, complet
 // covers publishing (waking, loading, claiming, sending, recording and ending) but not
 // the API.
 func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
-	accounts, err := s.connect(ctx, "steady", 1)
+	accounts, err := s.connect(ctx, "steady", 1, 1)
 	if err != nil {
 		return rate{}, err
 	}

@@ -47,7 +47,7 @@ const (
 // bulk schedules posts of tomorrow. It comes last, because they are pending in the
 // end.
 func (s *stack) bulk(ctx context.Context) (b bulk, err error) {
-	accounts, err := s.connect(ctx, "bulk", 5)
+	accounts, err := s.connect(ctx, "bulk", 5, 1)
 	if err != nil {
 		return b, err
 	}

@@ -11,6 +11,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +46,7 @@ type stack struct {
 	token    string
 	pprof    string // host:port of the program's profiler; empty: off
 	network  *fake.Server
+	bluesky  *httptest.Server
 	temporal client.Client
 	http     *http.Client
 	stderr   io.Writer
@@ -69,14 +73,20 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err := s.network.Start(loopback + ":0"); err != nil {
 		return s, err
 	}
+	s.bluesky, err = blueskyServer(s.network)
+	if err != nil {
+		return s, err
+	}
 	if o.latency > 0 {
 		// Two thirds of it, and as much again for every other post.
-		slow := fake.Fault{Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: "/api/v1/statuses", Count: -1}
-		slower := slow
-		slower.Probability = 0.5
-		for _, f := range []fake.Fault{slow, slower} {
-			if err := s.network.Inject(f); err != nil {
-				return s, err
+		for _, path := range []string{"/api/v1/statuses", blueskyPath + "/xrpc/com.atproto.repo.applyWrites"} {
+			slow := fake.Fault{Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: path, Count: -1}
+			slower := slow
+			slower.Probability = 0.5
+			for _, f := range []fake.Fault{slow, slower} {
+				if err := s.network.Inject(f); err != nil {
+					return s, err
+				}
 			}
 		}
 	}
@@ -111,7 +121,7 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 		"DATELINE_REDIS_PORT="+ports[5],
 		"DATELINE_S3_PORT="+ports[6],
 		"DATELINE_TEMPORALD_DIR="+source,
-		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://"),
+		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://")+","+strings.TrimPrefix(s.bluesky.URL, "http://"),
 		"DATELINE_LOG_LEVEL=warn",
 	)
 	s.cmd.Stderr = s.log
@@ -191,6 +201,9 @@ func (s *stack) stop() error {
 		}
 	}
 	if s.network != nil {
+		if s.bluesky != nil {
+			s.bluesky.Close()
+		}
 		errs = append(errs, s.network.Close())
 	}
 	if s.dir != "" {
@@ -238,16 +251,35 @@ func (s *stack) request(ctx context.Context, method, path, contentType string, r
 	return json.Unmarshal(got, out)
 }
 
-// connect connects accounts of the fake network to the program and returns their ids.
-func (s *stack) connect(ctx context.Context, name string, n int) (ids []string, err error) {
+// blueskyPath is the path of the fake Bluesky server.
+const blueskyPath = "/bluesky"
+
+// blueskyServer serves the fake Bluesky server at the root of an address, because
+// servers of Bluesky have no path.
+func blueskyServer(network *fake.Server) (*httptest.Server, error) {
+	target, err := url.Parse(network.URL() + blueskyPath)
+	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}), err
+}
+
+// connect connects accounts of the fake networks to the program and returns their ids.
+func (s *stack) connect(ctx context.Context, name string, n, networks int) (ids []string, err error) {
 	for i := range n {
-		account, err := s.network.AddAccount(fmt.Sprintf("%s%d", name, i))
-		if err != nil {
+		path, request := "/api/v1/accounts", map[string]any{"network": "mastodon", "base_url": s.network.URL()}
+		account := fake.Account{Name: fmt.Sprintf("%s%d", name, i)}
+		if i%networks == 1 {
+			account.Network = "bluesky"
+			path = "/api/v1/accounts/form"
+			request = map[string]any{"network": account.Network, "values": map[string]string{"handle": account.Name + ".test", "app_password": fake.BlueskyAppPassword,
+				"pds": s.bluesky.URL}}
+		}
+		if account, err = s.network.Add(account); err != nil {
 			return nil, err
 		}
+		if i%networks == 0 {
+			request["access_token"] = account.Token
+		}
 		var connected struct{ ID string }
-		if err := s.call(ctx, http.MethodPost, "/api/v1/accounts",
-			map[string]string{"network": "mastodon", "base_url": s.network.URL(), "access_token": account.Token}, &connected); err != nil {
+		if err := s.call(ctx, http.MethodPost, path, request, &connected); err != nil {
 			return nil, err
 		}
 		ids = append(ids, connected.ID)
