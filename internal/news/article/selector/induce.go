@@ -75,11 +75,11 @@ func InduceTemplate(ctx context.Context, pages []extract.Page) (*extract.Templat
 }
 
 func templateOf(pages []labeledPage) *extract.Template {
-	docs, titles := make([]*extract.Document, len(pages)), make([]string, len(pages))
+	docs := make([]*extract.Document, len(pages))
 	for i, l := range pages {
-		docs[i], titles[i] = l.doc, l.label.Title
+		docs[i] = l.doc
 	}
-	return extract.NewTemplate(docs, titles)
+	return extract.NewTemplate(docs)
 }
 
 // induceVariant learns the most common template and returns the pages of other
