@@ -11,19 +11,34 @@ import (
 
 // ListAccounts lists connected accounts.
 func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObject) (spec.ListAccountsResponseObject, error) {
-	accounts, err := s.Store.Accounts(ctx, principal(ctx).WorkspaceID)
-	return spec.ListAccounts200JSONResponse(s.accountList(accounts)), err
+	workspace := principal(ctx).WorkspaceID
+	accounts, err := s.Store.Accounts(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	measuring, err := s.Store.MeasuringStatuses(ctx, workspace)
+	out := s.accountList(accounts)
+	for i, a := range accounts {
+		s.addMeasuring(&out.Accounts[i], a, measuring[a.ID])
+	}
+	return spec.ListAccounts200JSONResponse(out), err
 }
 
 // GetAccount returns an account.
 func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject) (spec.GetAccountResponseObject, error) {
 	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
-	return spec.GetAccount200JSONResponse(s.accountJSON(a)), err
+	if err != nil {
+		return nil, err
+	}
+	measuring, err := s.Store.MeasuringStatus(ctx, a.ID)
+	out := s.accountJSON(a)
+	s.addMeasuring(&out, a, measuring)
+	return spec.GetAccount200JSONResponse(out), err
 }
 
 // ChangeAccount changes settings of an account.
 func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestObject) (spec.ChangeAccountResponseObject, error) {
-	c := account.Edit{Default: r.Body.Default, Label: r.Body.Label, Color: r.Body.Color, Settings: map[string]*string{}}
+	c := account.Edit{Default: r.Body.Default, Label: r.Body.Label, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm), Settings: map[string]*string{}}
 	for name, setting := range value(r.Body.Settings) {
 		c.Settings[name] = optional(setting)
 	}
@@ -53,7 +68,7 @@ func (s *Server) accountList(accounts []account.Account) spec.AccountList {
 
 func (s *Server) accountJSON(a account.Account) spec.Account {
 	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a), RemoteId: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
+		Handle: a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
 		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
 		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.AccessEndsAt()), LastRenewedAt: moment(a.LastRefreshAt),
 		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},

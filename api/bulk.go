@@ -88,10 +88,7 @@ func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOpt
 			row.Warnings = &warnings
 		}
 		if len(r.Problems) > 0 {
-			problems := make([]spec.FieldProblem, len(r.Problems))
-			for j, p := range r.Problems {
-				problems[j] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message}
-			}
+			problems := problemsJSON(r.Problems)
 			row.Errors = &problems
 			wrong = append(wrong, row)
 		}

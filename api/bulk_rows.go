@@ -75,7 +75,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	row := scheduling.Row{Number: number}
 	var value any
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &value) != nil {
-		row.Problems = []apperr.FieldError{{Field: "row", Code: "not_json", Message: "This is not a JSON object in UTF-8."}}
+		row.Problems = []apperr.FieldError{apperr.Field("row", "not_json", "This is not a JSON object in UTF-8.")}
 		return row
 	}
 	raw = plainIntegers(raw)
@@ -85,7 +85,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	}
 	var body spec.BulkPost
 	if err := json.Unmarshal(raw, &body); err != nil {
-		row.Problems = []apperr.FieldError{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
+		row.Problems = []apperr.FieldError{apperr.Field("row", "unreadable_row", "This row cannot be read.")}
 		return row
 	}
 	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
@@ -169,7 +169,7 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 // is optional if there are attachments.
 func fields(header, cells []string) (object map[string]any, problems []apperr.FieldError) {
 	if len(cells) != len(header) {
-		return nil, []apperr.FieldError{{Field: "row", Code: "wrong_length", Message: fmt.Sprintf("The row has %d cells, but there are %d columns.", len(cells), len(header))}}
+		return nil, []apperr.FieldError{apperr.Field("row", "wrong_length", "The row has {cells} cells, but there are {columns} columns.", len(cells), len(header))}
 	}
 	object = map[string]any{}
 	segments := map[int]string{}
@@ -186,20 +186,20 @@ func fields(header, cells []string) (object map[string]any, problems []apperr.Fi
 		}
 		value, ok := read(kind, cell)
 		if !ok {
-			problems = append(problems, apperr.FieldError{Field: name, Code: "wrong_type", Message: fmt.Sprintf("This cell should hold %s.", kindName(kind))})
+			problems = append(problems, apperr.Field(name, "wrong_cell", "This cell should hold {expected}.", kindName(kind)))
 			continue
 		}
 		object[name] = value
 	}
 	if len(segments) > 0 {
 		if object["thread"] != nil {
-			problems = append(problems, apperr.FieldError{Field: "thread", Code: "duplicate", Message: "Use the column thread, or thread_1 and so on, but not both."})
+			problems = append(problems, apperr.Field("thread", "two_threads", "Use the column thread, or thread_1 and so on, but not both."))
 		}
 		thread := make([]any, 0, len(segments))
 		for n := 1; len(thread) < len(segments); n++ {
 			text, ok := segments[n]
 			if !ok {
-				problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("thread_%d", n), Code: "required", Message: "The thread has a gap here."})
+				problems = append(problems, apperr.Field(fmt.Sprintf("thread_%d", n), "gap", "The thread has a gap here."))
 				break
 			}
 			thread = append(thread, map[string]any{"content": text})

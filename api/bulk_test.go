@@ -111,7 +111,7 @@ func TestBulk_OneInvalidRowStoresNothing(t *testing.T) {
 			got = append(got, fmt.Sprint(r.Row, " ", e.Field, " ", e.Code))
 		}
 	}
-	want := []string{"2 content too_long", "3 accounts[0] unknown", "4 colour unknown_field", "5 body wrong_type", "6 row not_json"}
+	want := []string{"2 content too_long", "3 accounts[0] unknown_account", "4 colour unknown_field", "5 body wrong_type", "6 row not_json"}
 	if !slices.Equal(got, want) || p.Total != 7 || p.Valid != 2 || p.Invalid != 5 {
 		t.Errorf("refused %v, want %v: %+v", got, want, p)
 	}
@@ -170,7 +170,7 @@ func TestBulk_RejectsABodyWithoutRows(t *testing.T) {
 	require.Len(t, *p.Rows[0].Errors, 3)
 	require.Equal(t, "thread_1", (*p.Rows[1].Errors)[0].Field)
 	require.Equal(t, "wrong_length", (*p.Rows[2].Errors)[0].Code)
-	require.Equal(t, "duplicate", (*p.Rows[3].Errors)[0].Code)
+	require.Equal(t, "two_threads", (*p.Rows[3].Errors)[0].Code)
 }
 
 func TestExport_CanBeImported(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/label"
 )
 
@@ -32,13 +33,13 @@ func (s *Server) ListLabels(ctx context.Context, _ spec.ListLabelsRequestObject)
 // CreateLabel creates a label or a campaign.
 func (s *Server) CreateLabel(ctx context.Context, r spec.CreateLabelRequestObject) (spec.CreateLabelResponseObject, error) {
 	b := r.Body
-	l, err := s.Labels.Create(ctx, principal(ctx), label.Label{Kind: label.Kind(or(b.Kind, spec.LabelKind(label.Plain))), Name: b.Name, Color: or(b.Color, "blue")})
+	l, err := s.Labels.Create(ctx, principal(ctx), label.Label{Kind: label.Kind(or(b.Kind, spec.LabelKind(label.Plain))), Name: b.Name, Color: or(b.Color, "blue"), UTM: utmOf(value(b.Utm))})
 	return spec.CreateLabel201JSONResponse(labelJSON(l)), err
 }
 
 // UpdateLabel updates a label.
 func (s *Server) UpdateLabel(ctx context.Context, r spec.UpdateLabelRequestObject) (spec.UpdateLabelResponseObject, error) {
-	l, err := s.Labels.Update(ctx, principal(ctx), r.Id, label.Update{Name: r.Body.Name, Color: r.Body.Color})
+	l, err := s.Labels.Update(ctx, principal(ctx), r.Id, label.Update{Name: r.Body.Name, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm)})
 	return spec.UpdateLabel200JSONResponse(labelJSON(l)), err
 }
 
@@ -54,6 +55,25 @@ func (s *Server) LabelPosts(ctx context.Context, r spec.LabelPostsRequestObject)
 	return spec.LabelPosts200JSONResponse{Changed: append([]uuid.UUID{}, changed...)}, err
 }
 
+func utmOf(params spec.UtmParams) utm.Params { return utm.Params(params) }
+
+// changedUTM returns nil for parameters that do not change.
+func changedUTM(params *spec.UtmParams) *utm.Params {
+	if params == nil {
+		return nil
+	}
+	changed := utmOf(*params)
+	return &changed
+}
+
+func utmJSON(params utm.Params) *spec.UtmParams {
+	if len(params) == 0 {
+		return nil
+	}
+	out := spec.UtmParams(params)
+	return &out
+}
+
 func labelJSON(l label.Label) spec.Label {
-	return spec.Label{Id: l.ID, Kind: spec.LabelKind(l.Kind), Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	return spec.Label{Id: l.ID, Kind: spec.LabelKind(l.Kind), Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM), CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
 }

@@ -110,7 +110,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 		t.Errorf("a large picture: %+v", got)
 	}
 	s.Exec("update media set kind = 'video', mime_type = 'video/quicktime' where id = $1", small.Id)
-	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "no" || len(got.Reasons) == 0 || got.Reasons[0].Code != "unsupported_type" || !strings.Contains(got.Reasons[0].Message, "MOV") {
+	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "no" || len(got.Reasons) == 0 || got.Reasons[0].Code != "unfit_type" || !strings.Contains(got.Reasons[0].Message, "MOV") {
 		t.Errorf("a film: %+v", got)
 	}
 	s.Must(s.Fake.Close())

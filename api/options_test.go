@@ -111,7 +111,7 @@ func TestOptions_AreRefusedWithTheirField(t *testing.T) {
 		"unknown value":               {object{"options": object{"mastodon": object{"visibility": "friends"}}}, 400, "", "options.mastodon.visibility"},
 		"wrong type":                  {object{"options": object{"mastodon": object{"sensitive": "yes"}}}, 400, "", "options.mastodon.sensitive"},
 		"long choice":                 {object{"options": poll("A", long)}, 422, "too_long", "options.mastodon.poll.choices[1]"},
-		"private quotes":              {object{"options": object{"mastodon": object{"visibility": "private", "quote_policy": "public"}}}, 422, "option_conflict", "options.mastodon.quote_policy"},
+		"private quotes":              {object{"options": object{"mastodon": object{"visibility": "private", "quote_policy": "public"}}}, 422, "quote_of_private", "options.mastodon.quote_policy"},
 		"long choice in an override":  {object{"overrides": object{account: object{"options": poll("A", long)}}}, 422, "too_long", "overrides." + account + ".options.mastodon.poll.choices[1]"},
 		"first comment elsewhere":     {object{"options": object{"mastodon": object{"first_comment": object{"content": "x"}}}}, 400, "", "options.mastodon.first_comment"},
 		"late segment":                {object{"thread": []object{{"content": "Later", "after_minutes": 1441}}}, 400, "", "thread[0].after_minutes"},

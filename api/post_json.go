@@ -45,7 +45,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 		minutes := int(p.LateLimit.Minutes())
 		out.DropIfLateMinutes = &minutes
 	}
-	out.TrackLinks = ifTrue(p.LinkBase != "")
+	out.TrackLinks, out.Utm = ifTrue(p.LinkBase != ""), utmJSON(p.UTM)
 	if s.WorkflowURL != nil {
 		link := s.WorkflowURL(out.WorkflowId)
 		out.WorkflowUrl = &link
@@ -104,7 +104,7 @@ func draftOf(body *spec.NewPost) scheduling.Draft {
 	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks), Options: value(optionsOf(body.Options)), Labels: value(body.Labels),
+		TrackLinks: value(body.TrackLinks), UTM: utmOf(value(body.Utm)), Options: value(optionsOf(body.Options)), Labels: value(body.Labels),
 		When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
 		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {

@@ -102,7 +102,7 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Edit(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
-			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks,
+			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, UTM: changedUTM(b.Utm),
 			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId)})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err

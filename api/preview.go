@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -19,7 +20,7 @@ import (
 func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
 	b := r.Body
 	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
-		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
+		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Utm: b.Utm, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
 		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When, QueueGroupId: b.QueueGroupId}))
 	if err != nil {
 		return nil, err
@@ -67,16 +68,25 @@ func characters(text string, bytes int) int {
 func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 	out := make([]spec.FieldProblem, len(problems))
 	for i, p := range problems {
-		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message}
+		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message, Params: messageParams(p.Params)}
 	}
 	return out
+}
+
+// messageParams returns nil if a message has no values.
+func messageParams(params message.Params) *spec.MessageParams {
+	if len(params) == 0 {
+		return nil
+	}
+	out := spec.MessageParams(params)
+	return &out
 }
 
 // warningsJSON converts warnings, with times in the given time zone.
 func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 	out := make([]spec.Warning, len(warnings))
 	for i, w := range warnings {
-		out[i] = spec.Warning{Code: w.Code, Message: w.Message, PostId: w.PostID, OtherTime: w.At}
+		out[i] = spec.Warning{Code: w.Code, Message: w.Message, Params: messageParams(w.Params), PostId: w.PostID, OtherTime: w.At}
 		if w.AccountID != uuid.Nil {
 			out[i].AccountId = &w.AccountID
 		}

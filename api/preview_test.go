@@ -53,7 +53,10 @@ func TestPreview_CountsLikeEachNetwork(t *testing.T) {
 	if *second.Characters != 501 || len(second.Problems) != 1 || second.Problems[0].Field != "thread[0].content" || second.Problems[0].Code != "too_long" {
 		t.Errorf("the second part: %+v", second)
 	}
-	if len(shown.Problems) != 1 || shown.Problems[0] != second.Problems[0] || shown.Price.MicroUsd != 0 || shown.Price.Formatted != "$0.00" {
+	if params := *second.Problems[0].Params; params["used"] != 501.0 || params["limit"] != 500.0 || params["network"] != "Mastodon" {
+		t.Errorf("the values of the message: got %v", params)
+	}
+	if len(shown.Problems) != 1 || shown.Problems[0].Message != second.Problems[0].Message || shown.Price.MicroUsd != 0 || shown.Price.Formatted != "$0.00" {
 		t.Errorf("in all: %+v", shown)
 	}
 	// The same problem prevents scheduling it.

@@ -17,19 +17,16 @@ import (
 
 // writeProblem responds with a problem document (RFC 9457) and ends the request.
 func writeProblem(c *gin.Context, status int, code, detail string, problems []apperr.FieldError) {
-	if land(c, status, code, detail, problems) {
+	writeError(c, status, &apperr.Error{Code: code, Message: detail, Fields: problems})
+}
+
+func writeError(c *gin.Context, status int, e *apperr.Error) {
+	if land(c, status, e.Code, e.Message, e.Fields) {
 		return
 	}
-	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: &detail}
-	if len(problems) > 0 {
-		list := make([]struct {
-			Code    string `json:"code"`
-			Field   string `json:"field"`
-			Message string `json:"message"`
-		}, len(problems))
-		for i, one := range problems {
-			list[i].Field, list[i].Code, list[i].Message = one.Field, one.Code, one.Message
-		}
+	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: &e.Message, Params: messageParams(e.Params)}
+	if len(e.Fields) > 0 {
+		list := problemsJSON(e.Fields)
 		p.Errors = &list
 	}
 	body, err := json.Marshal(p)
@@ -47,7 +44,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &e):
-		writeProblem(c, statusOf(e.Kind), e.Code, e.Message, e.Fields)
+		writeError(c, statusOf(e.Kind), e)
 	case errors.As(err, &tooLarge):
 		writeTooLarge(c, tooLarge.Limit)
 	case errors.Is(err, http.ErrAbortHandler):

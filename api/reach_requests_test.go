@@ -503,6 +503,9 @@ func reachable() map[string]reach {
 		"pageFiltered":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
+		"postMetrics":    viewers(workspace.PostsRead, onPost(nil)),
+		"postReport":     viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true} }),
+		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),

@@ -198,7 +198,7 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 	if again := s.postsOf(one.Id, "scheduled"); len(again) != 35 || *again[4].Occurrence != made || again[4].Content != morningNews {
 		t.Errorf("%d posts after undoing it", len(again))
 	}
-	for occurrence, code := range map[string]string{"2026-01-05T07:01": "unknown", "tomorrow": "invalid", daily()["starts"].(string): "in_the_past"} {
+	for occurrence, code := range map[string]string{"2026-01-05T07:01": "unknown", "tomorrow": "invalid_time", daily()["starts"].(string): "in_the_past"} {
 		a := s.send("POST", path+"/skip", object{"occurrence": occurrence})
 		s.refused(a, 422, "invalid_request", "occurrence")
 		if !strings.Contains(string(a.body), `"`+code+`"`) && occurrence != "2026-01-05T07:01" {

@@ -65,25 +65,7 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly), made.Views), fmt.Sprint("plausible", "2024-01-30", "2024-01-31", 300); got != want {
 		t.Errorf("the import is %s, want %s", got, want)
 	}
-	report := func(query string) string {
-		t.Helper()
-		var r spec.SiteReport
-		s.decode(s.send("GET", path+"/report?"+query, nil), 200, &r)
-		p := r.Period.Totals
-		number := func(n *int64) string {
-			if n == nil {
-				return "-"
-			}
-			return fmt.Sprint(*n)
-		}
-		text := number(p.Views) + " " + number(p.Visitors) + " " + number(p.Visits) + " " + number(p.Bounces)
-		for _, table := range r.Tables {
-			for _, row := range table.Rows {
-				text += fmt.Sprintf(" %s:%s=%s/%s", table.By, row.Value, number(row.Totals.Views), number(row.Totals.Visits))
-			}
-		}
-		return text
-	}
+	report := func(query string) string { return s.report(path, query) }
 	for query, want := range map[string]string{
 		"from=2024-01-01&to=2024-02-03&by=pages":                    "307 120 157 67 pages:/blog=220/45", // a completed month
 		"from=2024-01-31&to=2024-01-31&by=pages":                    "200 80 100 40 pages:/blog=150/0",
@@ -124,4 +106,101 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	if n := s.Count("select (select count(*) from site_days) + (select count(*) from site_dimension_days) + (select count(*) from site_page_days) + (select count(*) from site_page_months)"); n != 1 {
 		t.Errorf("%d rows remain, want 1", n)
 	}
+}
+
+// The CSV table is as explorations of Google Analytics 4 download it, the JSON one as
+// https://developers.google.com/analytics/devguides/reporting/data/v1/basics shows it.
+func ga4Export(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, content := range map[string]string{
+		"total.csv": "# ----------------------------------------\n# Free form 1\n# Account: News\n# 20240130-20240131\n# ----------------------------------------\n\n" +
+			"Date,Views,Sessions,Total users,Engaged sessions\n,300,150,120,90,Grand total\n20240130,100,50,40,30\n20240131,200,100,80,60\n",
+		"pages.json": `{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"}],"metricHeaders":[{"name":"screenPageViews","type":"TYPE_INTEGER"},{"name":"activeUsers"}],
+			"rows":[{"dimensionValues":[{"value":"20240130"},{"value":"/blog/"}],"metricValues":[{"value":"70"},{"value":"30"}]}],"rowCount":1}`,
+		"landing.csv":      "date,landingPage,sessions\n20240130,/blog,45\n",
+		"sources.csv":      "date,sessionSource,sessions\n20240130,google,30\n20240130,(direct),20\n20240130,(not set),9\n",
+		"campaigns.csv":    "date,sessionCampaignName,sessions\n20240130,Tet,30\n20240130,(direct),20\n",
+		"countries.csv":    "Date,Country,Views,Sessions\n20240130,Vietnam,60,30\n20240130,Germany,30,10\n20240130,(not set),10,10\n",
+		"devices.csv":      "date,deviceCategory,screenPageViews,sessions\n20240130,Mobile,100,50\n",
+		"systems.csv":      "date,operatingSystem,sessions\n20240130,Macintosh,50\n",
+		"notes/readme.txt": "not a table",
+	} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(content))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestStatsImports_TablesOfGoogleAnalytics(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	w, _ := s.Site(func(w *site.Site) { w.Domains, w.TimeZone = []string{"news.example"}, "UTC" })
+	path := "/api/v1/sites/" + w.ID.String()
+	upload := func(body string) answer {
+		t.Helper()
+		return s.send("POST", path+"/imports?source=ga4", body, "Content-Type", "application/octet-stream")
+	}
+	for body, want := range map[string]string{
+		"date,pagePath,screenPageViews\n20240130,/a,1\n":    "no table whose only dimension is the date",
+		"date,country,pagePath,sessions\n20240130,VN,/a,1\n": "the dimensions country and pagePath",
+		"date,eventName,sessions\n20240130,click,1\n":        `column "eventName" is not known`,
+		"pagePath,sessions\n/a,1\n":                          "no column date",
+		"date,sessions\nyesterday,1\n":                       "date must be a day",
+		"date,sessions\n20240130,-1\n":                       "sessions must be a whole number",
+		"date,sessions,bounceRate\n20240130,1,7\n":           "bounceRate must be a share",
+		`{"rows":1}`: "no response of the Data API",
+		"":           "no header",
+	} {
+		a := upload(body)
+		s.refused(a, 422, "invalid_request", "body")
+		if !strings.Contains(string(a.body), strings.ReplaceAll(want, `"`, `\"`)) {
+			t.Errorf("%q: got %s, want it to contain %q", body, a.body, want)
+		}
+	}
+	var made spec.StatsImport
+	s.decode(upload(ga4Export(t)), 201, &made)
+	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly), made.Views), "ga42024-01-302024-01-31300"; strings.ReplaceAll(got, " ", "") != want {
+		t.Errorf("the import is %s, want %s", got, want)
+	}
+	for by, want := range map[string]string{
+		"pages":     "100 40 50 20 pages:/blog=70/45",
+		"sources":   "100 40 50 20 sources:google.com=-/30 sources:direct=-/20",
+		"campaigns": "100 40 50 20 campaigns:tet=-/30",
+		"countries": "100 40 50 20 countries:VN=60/30 countries:DE=30/10",
+		"devices":   "100 40 50 20 devices:mobile=100/50",
+		"systems":   "100 40 50 20 systems:macOS=-/50",
+	} {
+		if got := s.report(path, "from=2024-01-30&to=2024-01-30&by="+by); got != want {
+			t.Errorf("%s: got %s, want %s", by, got, want)
+		}
+	}
+}
+
+// report returns the totals and rows of a report of a site.
+func (s *server) report(path, query string) string {
+	s.t.Helper()
+	var r spec.SiteReport
+	s.decode(s.send("GET", path+"/report?"+query, nil), 200, &r)
+	p := r.Period.Totals
+	number := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprint(*n)
+	}
+	text := number(p.Views) + " " + number(p.Visitors) + " " + number(p.Visits) + " " + number(p.Bounces)
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			text += fmt.Sprintf(" %s:%s=%s/%s", table.By, row.Value, number(row.Totals.Views), number(row.Totals.Visits))
+		}
+	}
+	return text
 }

@@ -59,7 +59,7 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 		out.Queues = append(out.Queues, queueJSON(q))
 	}
 	for _, a := range r.Alerts {
-		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject), Message: a.Message}
+		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject), Message: a.Message, Params: messageParams(a.Params)}
 		if a.Value != 0 {
 			one.Value = &a.Value
 		}

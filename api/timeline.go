@@ -34,7 +34,7 @@ func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObj
 	}
 	answer := spec.PostTimeline200JSONResponse{PostId: p.ID, TimeZone: p.TimeZone, Entries: make([]spec.TimelineEntry, len(entries))}
 	for i, e := range entries {
-		answer.Entries[i] = spec.TimelineEntry{At: e.At.Format(inMilliseconds), Type: e.Type, Actor: e.Actor, Text: e.Text, Data: e.Data}
+		answer.Entries[i] = spec.TimelineEntry{At: e.At.Format(inMilliseconds), Type: e.Type, Actor: e.Actor, Text: e.Text, Code: e.Code, Params: spec.MessageParams(e.Params), Data: e.Data}
 		if e.Target != nil {
 			answer.Entries[i].Target = &spec.TimelineTarget{Id: e.Target.ID, Network: e.Target.Network, Handle: e.Target.Handle}
 		}

@@ -87,6 +87,27 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for AccountMeasuringState.
+const (
+	AccountMeasuringStateActive      AccountMeasuringState = "active"
+	AccountMeasuringStatePaused      AccountMeasuringState = "paused"
+	AccountMeasuringStateUnsupported AccountMeasuringState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the AccountMeasuringState enum.
+func (e AccountMeasuringState) Valid() bool {
+	switch e {
+	case AccountMeasuringStateActive:
+		return true
+	case AccountMeasuringStatePaused:
+		return true
+	case AccountMeasuringStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalState.
 const (
 	ApprovalStateApproved ApprovalState = "approved"
@@ -822,6 +843,99 @@ func (e PageWithoutArticleReason) Valid() bool {
 	case PageWithoutArticleReasonTooSlow:
 		return true
 	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostMetricsPartState.
+const (
+	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
+	PostMetricsPartStateMeasured    PostMetricsPartState = "measured"
+	PostMetricsPartStateMissing     PostMetricsPartState = "missing"
+	PostMetricsPartStatePending     PostMetricsPartState = "pending"
+	PostMetricsPartStateUnavailable PostMetricsPartState = "unavailable"
+	PostMetricsPartStateUnsupported PostMetricsPartState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the PostMetricsPartState enum.
+func (e PostMetricsPartState) Valid() bool {
+	switch e {
+	case PostMetricsPartStateDeleted:
+		return true
+	case PostMetricsPartStateMeasured:
+		return true
+	case PostMetricsPartStateMissing:
+		return true
+	case PostMetricsPartStatePending:
+		return true
+	case PostMetricsPartStateUnavailable:
+		return true
+	case PostMetricsPartStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportDimension.
+const (
+	PostReportDimensionAccount PostReportDimension = "account"
+	PostReportDimensionAuthor  PostReportDimension = "author"
+	PostReportDimensionHour    PostReportDimension = "hour"
+	PostReportDimensionLabel   PostReportDimension = "label"
+	PostReportDimensionNetwork PostReportDimension = "network"
+	PostReportDimensionPost    PostReportDimension = "post"
+	PostReportDimensionSection PostReportDimension = "section"
+	PostReportDimensionWeekday PostReportDimension = "weekday"
+)
+
+// Valid indicates whether the value is a known member of the PostReportDimension enum.
+func (e PostReportDimension) Valid() bool {
+	switch e {
+	case PostReportDimensionAccount:
+		return true
+	case PostReportDimensionAuthor:
+		return true
+	case PostReportDimensionHour:
+		return true
+	case PostReportDimensionLabel:
+		return true
+	case PostReportDimensionNetwork:
+		return true
+	case PostReportDimensionPost:
+		return true
+	case PostReportDimensionSection:
+		return true
+	case PostReportDimensionWeekday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportMetric.
+const (
+	PostReportMetricClicks     PostReportMetric = "clicks"
+	PostReportMetricEngagement PostReportMetric = "engagement"
+	PostReportMetricReach      PostReportMetric = "reach"
+	PostReportMetricViews      PostReportMetric = "views"
+	PostReportMetricVisits     PostReportMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the PostReportMetric enum.
+func (e PostReportMetric) Valid() bool {
+	switch e {
+	case PostReportMetricClicks:
+		return true
+	case PostReportMetricEngagement:
+		return true
+	case PostReportMetricReach:
+		return true
+	case PostReportMetricViews:
+		return true
+	case PostReportMetricVisits:
 		return true
 	default:
 		return false
@@ -1664,6 +1778,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1671,6 +1786,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -2130,6 +2247,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for PostReportParamsFormat.
+const (
+	PostReportParamsFormatCsv  PostReportParamsFormat = "csv"
+	PostReportParamsFormatJson PostReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the PostReportParamsFormat enum.
+func (e PostReportParamsFormat) Valid() bool {
+	switch e {
+	case PostReportParamsFormatCsv:
+		return true
+	case PostReportParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecideReviewFormdataBodyDecision.
 const (
 	Approve DecideReviewFormdataBodyDecision = "approve"
@@ -2189,6 +2324,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -2196,6 +2332,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -2347,8 +2485,11 @@ type Account struct {
 	// Label Chosen by people, in the place of name.
 	Label         *string    `json:"label,omitempty"`
 	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
-	Name          string     `json:"name"`
-	Network       string     `json:"network"`
+
+	// Measuring Reading the metrics of an account's posts. Absent if the network reports none.
+	Measuring *AccountMeasuring `json:"measuring,omitempty"`
+	Name      string            `json:"name"`
+	Network   string            `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -2365,7 +2506,13 @@ type Account struct {
 	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
-	Warnings []AccountWarning  `json:"warnings"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm      *UtmParams       `json:"utm,omitempty"`
+	Warnings []AccountWarning `json:"warnings"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -2404,6 +2551,12 @@ type AccountEdit struct {
 
 	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // AccountFitness defines model for AccountFitness.
@@ -2468,6 +2621,32 @@ type AccountLimits struct {
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
+
+// AccountMeasuring Reading the metrics of an account's posts. Absent if the network reports none.
+type AccountMeasuring struct {
+	// ChargedReads Posts for whose metrics the network charged this month.
+	ChargedReads *int    `json:"charged_reads,omitempty"`
+	Message      *string `json:"message,omitempty"`
+
+	// Metrics What the network may report.
+	Metrics *[]string `json:"metrics,omitempty"`
+
+	// MissingScope A permission without which some metrics are absent; reconnecting requests it.
+	MissingScope *string `json:"missing_scope,omitempty"`
+
+	// ReadAt The last success.
+	ReadAt *time.Time `json:"read_at,omitempty"`
+
+	// Reason Why it is paused: no_budget, budget_used, no_credits, rate_limit, unauthorized, missing_scope, unreachable, refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// ResumeAt When it is tried again.
+	ResumeAt *time.Time            `json:"resume_at,omitempty"`
+	State    AccountMeasuringState `json:"state"`
+}
+
+// AccountMeasuringState defines model for AccountMeasuring.State.
+type AccountMeasuringState string
 
 // AccountWarning defines model for AccountWarning.
 type AccountWarning struct {
@@ -3334,9 +3513,17 @@ type FieldOrigin struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Code    string `json:"code"`
+	// Code Stable identifier.
+	Code string `json:"code"`
+
+	// Field Path in the body, or name of a parameter or header.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3350,6 +3537,11 @@ type FirstComment struct {
 type FitnessReason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FitnessVerdict defines model for FitnessVerdict.
@@ -3511,6 +3703,12 @@ type Label struct {
 	Kind      LabelKind `json:"kind"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelChange defines model for LabelChange.
@@ -3524,6 +3722,12 @@ type LabelChange struct {
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
 	Name  *string `json:"name,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelKind A post has any number of labels and at most one campaign.
@@ -3563,6 +3767,20 @@ type LinkCard struct {
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+type LinkedArticle struct {
+	Authors []string `json:"authors"`
+
+	// CompletionRate Share of views that were scrolled to the end.
+	CompletionRate *float64            `json:"completion_rate,omitempty"`
+	Id             *openapi_types.UUID `json:"id,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
+	Section       string   `json:"section"`
+	Title         string   `json:"title"`
 }
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
@@ -3798,6 +4016,38 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// MessageParams The values in a message by name, for clients that write it in another language: strings,
+// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+// duration, `_bytes` a size.
+type MessageParams map[string]interface{}
+
+// MetricEstimate The mean of a metric per post.
+type MetricEstimate struct {
+	// Clear At least five posts and an interval without the mean of all posts.
+	Clear bool    `json:"clear"`
+	High  float64 `json:"high"`
+
+	// Lift The mean divided by that of all posts. Absent if that is zero.
+	Lift *float64 `json:"lift,omitempty"`
+
+	// Low Start of the 95 % confidence interval.
+	Low  float64 `json:"low"`
+	Mean float64 `json:"mean"`
+
+	// Posts The sample size.
+	Posts int `json:"posts"`
+}
+
+// MetricReading defines model for MetricReading.
+type MetricReading struct {
+	At     time.Time `json:"at"`
+	Metric string    `json:"metric"`
+	Value  int64     `json:"value"`
+}
+
+// MetricValues Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+type MetricValues map[string]int64
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
@@ -3887,6 +4137,12 @@ type NewLabel struct {
 	Color *string    `json:"color,omitempty"`
 	Kind  *LabelKind `json:"kind,omitempty"`
 	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // NewLink defines model for NewLink.
@@ -3963,6 +4219,12 @@ type NewPost struct {
 
 	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
@@ -4498,7 +4760,13 @@ type Post struct {
 	// TrackLinks Absent: no.
 	TrackLinks *bool     `json:"track_links,omitempty"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm     *UtmParams `json:"utm,omitempty"`
+	Version int64      `json:"version"`
 
 	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -4531,8 +4799,85 @@ type PostEdit struct {
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// PostHighlights defines model for PostHighlights.
+type PostHighlights struct {
+	Average *float64 `json:"average,omitempty"`
+
+	// Groups The best first.
+	Groups []PostReportGroup `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric   PostReportMetric `json:"metric"`
+	Posts    int              `json:"posts"`
+	TimeZone string           `json:"time_zone"`
+
+	// Unclear Groups that are too small or too close to the average.
+	Unclear int `json:"unclear"`
+}
+
+// PostMetrics defines model for PostMetrics.
+type PostMetrics struct {
+	Parts  []PostMetricsPart  `json:"parts"`
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+// PostMetricsPart defines model for PostMetricsPart.
+type PostMetricsPart struct {
+	// Account The account's name.
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Latest Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Latest MetricValues `json:"latest"`
+
+	// MeasuredAt The last reading.
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+	Network    string     `json:"network"`
+
+	// NextAt The next reading.
+	NextAt *time.Time `json:"next_at,omitempty"`
+
+	// Part Of a thread, from 0.
+	Part     int       `json:"part"`
+	PostedAt time.Time `json:"posted_at"`
+
+	// Readings Ordered by metric and time.
+	Readings []MetricReading `json:"readings"`
+	RemoteId string          `json:"remote_id"`
+
+	// State `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+	// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+	// `unsupported`: the network reports no numbers of such posts.
+	State    PostMetricsPartState `json:"state"`
+	TargetId openapi_types.UUID   `json:"target_id"`
+	Url      *string              `json:"url,omitempty"`
+}
+
+// PostMetricsPartState `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+// `unsupported`: the network reports no numbers of such posts.
+type PostMetricsPartState string
+
+// PostNumbers Numbers that are not known are absent.
+type PostNumbers struct {
+	// Clicks On the posts' short links.
+	Clicks     *int64 `json:"clicks,omitempty"`
+	Engagement *int64 `json:"engagement,omitempty"`
+	Reach      *int64 `json:"reach,omitempty"`
+	Views      *int64 `json:"views,omitempty"`
+
+	// Visits Of the workspace's sites that started with those links.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
@@ -4573,6 +4918,80 @@ type PostPreview struct {
 	Problems []FieldProblem  `json:"problems"`
 	Targets  []TargetPreview `json:"targets"`
 	Warnings []Warning       `json:"warnings"`
+}
+
+// PostReport defines model for PostReport.
+type PostReport struct {
+	// Average Mean of the metric of all posts.
+	Average *float64 `json:"average,omitempty"`
+
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By     PostReportDimension `json:"by"`
+	Groups []PostReportGroup   `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric PostReportMetric `json:"metric"`
+
+	// Posts Posts on accounts in the period.
+	Posts    int             `json:"posts"`
+	Rows     []PostReportRow `json:"rows"`
+	TimeZone string          `json:"time_zone"`
+}
+
+// PostReportDimension `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+type PostReportDimension string
+
+// PostReportGroup defines model for PostReportGroup.
+type PostReportGroup struct {
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By PostReportDimension `json:"by"`
+
+	// Estimate The mean of a metric per post.
+	Estimate *MetricEstimate `json:"estimate,omitempty"`
+
+	// Known Numbers that are not known are absent.
+	Known PostNumbers `json:"known"`
+
+	// Label The name of an account or label.
+	Label *string `json:"label,omitempty"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers PostNumbers `json:"numbers"`
+
+	// Posts Posts on accounts.
+	Posts int    `json:"posts"`
+	Value string `json:"value"`
+}
+
+// PostReportMetric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+type PostReportMetric string
+
+// PostReportRow defines model for PostReportRow.
+type PostReportRow struct {
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Article The article that a post links to. Its engagement is that of all its readers.
+	Article *LinkedArticle `json:"article,omitempty"`
+
+	// Content The first 200 characters.
+	Content string `json:"content"`
+
+	// Conversions That sites reported for the post. Absent for posts on several accounts.
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Deleted It was deleted at the network.
+	Deleted    bool       `json:"deleted"`
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Metrics MetricValues `json:"metrics"`
+	Network string       `json:"network"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers  PostNumbers        `json:"numbers"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	PostedAt time.Time          `json:"posted_at"`
 }
 
 // PostSegment defines model for PostSegment.
@@ -4642,6 +5061,12 @@ type PreviewedPost struct {
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
@@ -4661,16 +5086,15 @@ type Problem struct {
 	Code string `json:"code"`
 
 	// Detail The problem and its remedy.
-	Detail *string `json:"detail,omitempty"`
-	Errors *[]struct {
-		Code string `json:"code"`
+	Detail *string         `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-		// Field Path in the body, or name of a parameter or header.
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors,omitempty"`
-	Status int    `json:"status"`
-	Title  string `json:"title"`
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+	Status int            `json:"status"`
+	Title  string         `json:"title"`
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
@@ -5882,7 +6306,12 @@ type SystemAlert struct {
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
-	Name     string              `json:"name"`
+	Name string `json:"name"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params   *MessageParams      `json:"params,omitempty"`
 	Severity SystemAlertSeverity `json:"severity"`
 
 	// Subject The affected engine, network, task queue or volume.
@@ -6138,8 +6567,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data The values in the sentence.
+	// Code Identifies the sentence: the type, or the type and a variant such as posted.on_time.
+	Code string `json:"code"`
+
+	// Data The event as it was recorded.
 	Data map[string]interface{} `json:"data"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params MessageParams `json:"params"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
@@ -6228,6 +6665,12 @@ type UsualLimits struct {
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
 }
+
+// UtmParams UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+// content and term, without `utm_`. Those of a post replace those of its campaign, which
+// replace those of the account; an empty value removes one. A parameter that is in the
+// link already stays.
+type UtmParams map[string]string
 
 // View defines model for View.
 type View struct {
@@ -6351,6 +6794,11 @@ type Warning struct {
 
 	// OtherTime Its time.
 	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 
 	// PostId The other post: the one with the same text, or the one that is near.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
@@ -6664,6 +7112,12 @@ type PlausibleSite = string
 
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
+
+// PostedFrom defines model for PostedFrom.
+type PostedFrom = openapi_types.Date
+
+// PostedTo defines model for PostedTo.
+type PostedTo = openapi_types.Date
 
 // Reasons defines model for Reasons.
 type Reasons = []string
@@ -7117,6 +7571,37 @@ type PostTimelineParamsFormat string
 type ListQueueSlotsParams struct {
 	From time.Time `form:"from" json:"from"`
 	To   time.Time `form:"to" json:"to"`
+}
+
+// PostReportParams defines parameters for PostReport.
+type PostReportParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo             `form:"to" json:"to"`
+	By     *PostReportDimension `form:"by,omitempty" json:"by,omitempty"`
+	Metric *PostReportMetric    `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit  *int                    `form:"limit,omitempty" json:"limit,omitempty"`
+	Format *PostReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostReportParamsFormat defines parameters for PostReport.
+type PostReportParamsFormat string
+
+// PostHighlightsParams defines parameters for PostHighlights.
+type PostHighlightsParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo          `form:"to" json:"to"`
+	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DecideReviewFormdataBody defines parameters for DecideReview.
@@ -8893,6 +9378,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEvents(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	//
 	// Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -9014,6 +9507,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostReport Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostHighlights Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeReviewLink Revokes a review link.
 	//
@@ -9522,8 +10033,9 @@ type ClientInterface interface {
 
 	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -12401,6 +12913,24 @@ func (c *Client) PostEvents(ctx context.Context, id PostID, params *PostEventsPa
 	return c.Client.Do(req)
 }
 
+// PostMetrics Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *Client) PostMetrics(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostMetricsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PublishNow Publishes a scheduled post or a draft immediately.
 //
 // Corresponds with POST /api/v1/posts/{id}/publish-now (the `PublishNow` operationId).
@@ -12683,6 +13213,44 @@ func (c *Client) PostTimeline(ctx context.Context, id PostID, params *PostTimeli
 // Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListQueueSlotsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PostReport Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostReportRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PostHighlights Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *Client) PostHighlights(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostHighlightsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13920,8 +14488,9 @@ func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...
 
 // ImportStatsWithBody Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type.
 //
@@ -19944,6 +20513,40 @@ func NewPostEventsRequest(server string, id PostID, params *PostEventsParams) (*
 	return req, nil
 }
 
+// NewPostMetricsRequest constructs an http.Request for the PostMetrics method
+func NewPostMetricsRequest(server string, id PostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/metrics", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPublishNowRequest constructs an http.Request for the PublishNow method
 func NewPublishNowRequest(server string, id PostID, params *PublishNowParams) (*http.Request, error) {
 	var err error
@@ -20571,6 +21174,194 @@ func NewListQueueSlotsRequest(server string, params *ListQueueSlotsParams) (*htt
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostReportRequest constructs an http.Request for the PostReport method
+func NewPostReportRequest(server string, params *PostReportParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostHighlightsRequest constructs an http.Request for the PostHighlights method
+func NewPostHighlightsRequest(server string, params *PostHighlightsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts/highlights")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Metric != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -27226,6 +28017,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/posts/{id}/events (the `PostEvents` operationId).
 	PostEventsWithResponse(ctx context.Context, id PostID, params *PostEventsParams, reqEditors ...RequestEditorFn) (*PostEventsResponse, error)
 
+	// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+	//
+	// One entry per account and part of a thread that is published, with the latest value of each
+	// metric and all readings. A metric that a network does not report is absent; it is not zero.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+	PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error)
+
 	// PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -27361,6 +28162,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/queue-slots (the `ListQueueSlots` operationId).
 	ListQueueSlotsWithResponse(ctx context.Context, params *ListQueueSlotsParams, reqEditors ...RequestEditorFn) (*ListQueueSlotsResponse, error)
+
+	// PostReportWithResponse Reports how published posts did, from impression to reading.
+	//
+	// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+	// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+	// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
+
+	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+	//
+	// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+	// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+	// interval that does not contain the mean of all posts.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+	PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error)
 
 	// RevokeReviewLinkWithResponse Revokes a review link.
 	//
@@ -27945,8 +28768,9 @@ type ClientWithResponsesInterface interface {
 
 	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-	// days before the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+	// the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -34112,6 +34936,61 @@ func (r PostEventsResponse) ContentType() string {
 	return ""
 }
 
+// PostMetricsResponseDefaultHeaders the declared response headers of an HTTP default response for PostMetrics
+type PostMetricsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostMetricsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostMetrics
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostMetricsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostMetricsResponse) GetJSON200() *PostMetrics {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostMetricsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostMetricsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostMetricsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostMetricsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostMetricsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PublishNowResponse200Headers the declared response headers of an HTTP 200 response for PublishNow
 type PublishNowResponse200Headers struct {
 	ETag *string
@@ -34823,6 +35702,123 @@ func (r ListQueueSlotsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListQueueSlotsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PostReportResponse200Headers the declared response headers of an HTTP 200 response for PostReport
+type PostReportResponse200Headers struct {
+	ContentDisposition *string
+}
+
+// PostReportResponseDefaultHeaders the declared response headers of an HTTP default response for PostReport
+type PostReportResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostReportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostReport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PostReportResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostReportResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostReportResponse) GetJSON200() *PostReport {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostReportResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostReportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostReportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostReportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostReportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PostHighlightsResponseDefaultHeaders the declared response headers of an HTTP default response for PostHighlights
+type PostHighlightsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type PostHighlightsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PostHighlights
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PostHighlightsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PostHighlightsResponse) GetJSON200() *PostHighlights {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PostHighlightsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PostHighlightsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PostHighlightsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostHighlightsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostHighlightsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -43021,6 +44017,22 @@ func (c *ClientWithResponses) PostEventsWithResponse(ctx context.Context, id Pos
 	return ParsePostEventsResponse(rsp)
 }
 
+// PostMetricsWithResponse Returns what the networks report about a post, such as likes and views.
+//
+// One entry per account and part of a thread that is published, with the latest value of each
+// metric and all readings. A metric that a network does not report is absent; it is not zero.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/posts/{id}/metrics (the `PostMetrics` operationId).
+func (c *ClientWithResponses) PostMetricsWithResponse(ctx context.Context, id PostID, reqEditors ...RequestEditorFn) (*PostMetricsResponse, error) {
+	rsp, err := c.PostMetrics(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostMetricsResponse(rsp)
+}
+
 // PublishNowWithResponse Publishes a scheduled post or a draft immediately.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -43257,6 +44269,40 @@ func (c *ClientWithResponses) ListQueueSlotsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListQueueSlotsResponse(rsp)
+}
+
+// PostReportWithResponse Reports how published posts did, from impression to reading.
+//
+// By post: one row per post and account, those with the highest `metric` first. Otherwise one
+// row per value, with sums, and with the mean of `metric` per post and its 95 % confidence
+// interval. Numbers that are not known are absent; `known` has the number of posts behind a sum.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
+func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error) {
+	rsp, err := c.PostReport(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostReportResponse(rsp)
+}
+
+// PostHighlightsWithResponse Returns what worked in a period, and what did not.
+//
+// Networks, accounts, sections, authors, labels, weekdays and hours whose posts did clearly
+// better or worse than all posts of the period: at least five posts, and a 95 % confidence
+// interval that does not contain the mean of all posts.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts/highlights (the `PostHighlights` operationId).
+func (c *ClientWithResponses) PostHighlightsWithResponse(ctx context.Context, params *PostHighlightsParams, reqEditors ...RequestEditorFn) (*PostHighlightsResponse, error) {
+	rsp, err := c.PostHighlights(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostHighlightsResponse(rsp)
 }
 
 // RevokeReviewLinkWithResponse Revokes a review link.
@@ -44274,8 +45320,9 @@ func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, 
 
 // ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, or the CSV export of GoatCounter, of at most 64 MiB. Only
-// days before the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
+// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
+// the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -50099,6 +51146,52 @@ func ParsePostEventsResponse(rsp *http.Response) (*PostEventsResponse, error) {
 	return response, nil
 }
 
+// ParsePostMetricsResponse parses an HTTP response from a PostMetricsWithResponse call
+func ParsePostMetricsResponse(rsp *http.Response) (*PostMetricsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostMetricsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostMetrics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostMetricsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePublishNowResponse parses an HTTP response from a PublishNowWithResponse call
 func ParsePublishNowResponse(rsp *http.Response) (*PublishNowResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -50715,6 +51808,111 @@ func ParseListQueueSlotsResponse(rsp *http.Response) (*ListQueueSlotsResponse, e
 	switch {
 	case true:
 		var headers ListQueueSlotsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePostReportResponse parses an HTTP response from a PostReportWithResponse call
+func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostReportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PostReportResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PostReportResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePostHighlightsResponse parses an HTTP response from a PostHighlightsWithResponse call
+func ParsePostHighlightsResponse(rsp *http.Response) (*PostHighlightsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostHighlightsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PostHighlights
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers PostHighlightsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

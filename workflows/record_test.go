@@ -41,43 +41,43 @@ const recorder = "recorder"
 
 // scenario is one workflow execution on a real server.
 type scenario struct {
-	room  *newsroom
-	setUp func(room *newsroom)
-	tell  func(t *testing.T, c client.Client, id string)
-	end   post.Status
+	room   *newsroom
+	setUp  func(room *newsroom)
+	signal func(t *testing.T, c client.Client, id string)
+	end    post.Status
 }
 
 func scenarios() map[string]*scenario {
 	return map[string]*scenario{
 		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
-		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, tell: func(t *testing.T, c client.Client, id string) {
+		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, signal: func(t *testing.T, c client.Client, id string) {
 			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
 			signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
 			signal(t, c, id, workflows.SignalEdit, `"no object"`)
 			signal(t, c, id, workflows.SignalEdit, "")
 			signal(t, c, id, workflows.SignalCancel, "")
 		}},
-		"cancel_requested": {room: newRoom("mastodon"), end: post.Canceled, tell: func(t *testing.T, c client.Client, id string) {
+		"cancel_requested": {room: newRoom("mastodon"), end: post.Canceled, signal: func(t *testing.T, c client.Client, id string) {
 			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
 				t.Error(err)
 			}
 		}},
 		"two_targets_one_retried": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: retryFirst},
-		"waiting_target_called_off": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: throttleFirst, tell: func(t *testing.T, c client.Client, id string) {
+		"waiting_target_called_off": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: throttleFirst, signal: func(t *testing.T, c client.Client, id string) {
 			time.Sleep(time.Second)
 			signal(t, c, id, workflows.SignalPublishNow, "")
 		}},
 		"stale_then_moved": {room: newRoom("mastodon"), end: post.Posted, setUp: staleTwice},
-		"parked_then_retried": {room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+		"parked_then_retried": {room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
 			untilParked(t, c, id)
 			signal(t, c, id, workflows.SignalRetry, `{"target":["misspelt"]}`)
 			signal(t, c, id, workflows.SignalRetry, "")
 		}},
-		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Canceled, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Canceled, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
 			untilParked(t, c, id)
 			signal(t, c, id, workflows.SignalDiscard, `{}`)
 		}},
-		"parked_then_cancelled": {room: newRoom("mastodon"), end: post.Failed, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+		"parked_then_cancelled": {room: newRoom("mastodon"), end: post.Failed, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
 			untilParked(t, c, id)
 			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
 				t.Error(err)
@@ -111,7 +111,7 @@ func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) fun
 
 func uncertainThenConfirmed() *scenario {
 	s := &scenario{room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetUncertain)}
-	s.tell = func(t *testing.T, c client.Client, id string) {
+	s.signal = func(t *testing.T, c client.Client, id string) {
 		untilParked(t, c, id)
 		s.room.mu.Lock()
 		s.room.view.Targets[0].Status = post.TargetPosted
@@ -135,7 +135,7 @@ func oneOfTwoDead() *scenario {
 			return room.post(in), nil
 		}
 	}
-	s.tell = func(t *testing.T, c client.Client, id string) {
+	s.signal = func(t *testing.T, c client.Client, id string) {
 		untilParked(t, c, id)
 		signal(t, c, id, workflows.SignalRetry, `{"targets":["`+s.room.view.Targets[0].ID.String()+`"]}`)
 		time.Sleep(500 * time.Millisecond)
@@ -215,8 +215,8 @@ func TestRecord(t *testing.T) {
 				s.setUp(s.room)
 			}
 			run := start(t, c, s.room, workflows.PostID(s.room.id), workflows.PostWorkflow, workflows.PostInput{PostID: s.room.id})
-			if s.tell != nil {
-				s.tell(t, c, run.GetID())
+			if s.signal != nil {
+				s.signal(t, c, run.GetID())
 			}
 			if err := run.Get(t.Context(), nil); err != nil && !temporal.IsCanceledError(err) {
 				t.Fatal(err)

@@ -89,6 +89,27 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for AccountMeasuringState.
+const (
+	AccountMeasuringStateActive      AccountMeasuringState = "active"
+	AccountMeasuringStatePaused      AccountMeasuringState = "paused"
+	AccountMeasuringStateUnsupported AccountMeasuringState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the AccountMeasuringState enum.
+func (e AccountMeasuringState) Valid() bool {
+	switch e {
+	case AccountMeasuringStateActive:
+		return true
+	case AccountMeasuringStatePaused:
+		return true
+	case AccountMeasuringStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalState.
 const (
 	ApprovalStateApproved ApprovalState = "approved"
@@ -824,6 +845,99 @@ func (e PageWithoutArticleReason) Valid() bool {
 	case PageWithoutArticleReasonTooSlow:
 		return true
 	case PageWithoutArticleReasonUnknownEncoding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostMetricsPartState.
+const (
+	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
+	PostMetricsPartStateMeasured    PostMetricsPartState = "measured"
+	PostMetricsPartStateMissing     PostMetricsPartState = "missing"
+	PostMetricsPartStatePending     PostMetricsPartState = "pending"
+	PostMetricsPartStateUnavailable PostMetricsPartState = "unavailable"
+	PostMetricsPartStateUnsupported PostMetricsPartState = "unsupported"
+)
+
+// Valid indicates whether the value is a known member of the PostMetricsPartState enum.
+func (e PostMetricsPartState) Valid() bool {
+	switch e {
+	case PostMetricsPartStateDeleted:
+		return true
+	case PostMetricsPartStateMeasured:
+		return true
+	case PostMetricsPartStateMissing:
+		return true
+	case PostMetricsPartStatePending:
+		return true
+	case PostMetricsPartStateUnavailable:
+		return true
+	case PostMetricsPartStateUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportDimension.
+const (
+	PostReportDimensionAccount PostReportDimension = "account"
+	PostReportDimensionAuthor  PostReportDimension = "author"
+	PostReportDimensionHour    PostReportDimension = "hour"
+	PostReportDimensionLabel   PostReportDimension = "label"
+	PostReportDimensionNetwork PostReportDimension = "network"
+	PostReportDimensionPost    PostReportDimension = "post"
+	PostReportDimensionSection PostReportDimension = "section"
+	PostReportDimensionWeekday PostReportDimension = "weekday"
+)
+
+// Valid indicates whether the value is a known member of the PostReportDimension enum.
+func (e PostReportDimension) Valid() bool {
+	switch e {
+	case PostReportDimensionAccount:
+		return true
+	case PostReportDimensionAuthor:
+		return true
+	case PostReportDimensionHour:
+		return true
+	case PostReportDimensionLabel:
+		return true
+	case PostReportDimensionNetwork:
+		return true
+	case PostReportDimensionPost:
+		return true
+	case PostReportDimensionSection:
+		return true
+	case PostReportDimensionWeekday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PostReportMetric.
+const (
+	PostReportMetricClicks     PostReportMetric = "clicks"
+	PostReportMetricEngagement PostReportMetric = "engagement"
+	PostReportMetricReach      PostReportMetric = "reach"
+	PostReportMetricViews      PostReportMetric = "views"
+	PostReportMetricVisits     PostReportMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the PostReportMetric enum.
+func (e PostReportMetric) Valid() bool {
+	switch e {
+	case PostReportMetricClicks:
+		return true
+	case PostReportMetricEngagement:
+		return true
+	case PostReportMetricReach:
+		return true
+	case PostReportMetricViews:
+		return true
+	case PostReportMetricVisits:
 		return true
 	default:
 		return false
@@ -1666,6 +1780,7 @@ func (e SnippetKind) Valid() bool {
 
 // Defines values for StatsImportSource.
 const (
+	StatsImportSourceGa4         StatsImportSource = "ga4"
 	StatsImportSourceGoatcounter StatsImportSource = "goatcounter"
 	StatsImportSourcePlausible   StatsImportSource = "plausible"
 )
@@ -1673,6 +1788,8 @@ const (
 // Valid indicates whether the value is a known member of the StatsImportSource enum.
 func (e StatsImportSource) Valid() bool {
 	switch e {
+	case StatsImportSourceGa4:
+		return true
 	case StatsImportSourceGoatcounter:
 		return true
 	case StatsImportSourcePlausible:
@@ -2132,6 +2249,24 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for PostReportParamsFormat.
+const (
+	PostReportParamsFormatCsv  PostReportParamsFormat = "csv"
+	PostReportParamsFormatJson PostReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the PostReportParamsFormat enum.
+func (e PostReportParamsFormat) Valid() bool {
+	switch e {
+	case PostReportParamsFormatCsv:
+		return true
+	case PostReportParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DecideReviewFormdataBodyDecision.
 const (
 	Approve DecideReviewFormdataBodyDecision = "approve"
@@ -2191,6 +2326,7 @@ func (e SearchArticlesParamsSort) Valid() bool {
 
 // Defines values for ImportStatsParamsSource.
 const (
+	ImportStatsParamsSourceGa4         ImportStatsParamsSource = "ga4"
 	ImportStatsParamsSourceGoatcounter ImportStatsParamsSource = "goatcounter"
 	ImportStatsParamsSourcePlausible   ImportStatsParamsSource = "plausible"
 )
@@ -2198,6 +2334,8 @@ const (
 // Valid indicates whether the value is a known member of the ImportStatsParamsSource enum.
 func (e ImportStatsParamsSource) Valid() bool {
 	switch e {
+	case ImportStatsParamsSourceGa4:
+		return true
 	case ImportStatsParamsSourceGoatcounter:
 		return true
 	case ImportStatsParamsSourcePlausible:
@@ -2349,8 +2487,11 @@ type Account struct {
 	// Label Chosen by people, in the place of name.
 	Label         *string    `json:"label,omitempty"`
 	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
-	Name          string     `json:"name"`
-	Network       string     `json:"network"`
+
+	// Measuring Reading the metrics of an account's posts. Absent if the network reports none.
+	Measuring *AccountMeasuring `json:"measuring,omitempty"`
+	Name      string            `json:"name"`
+	Network   string            `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -2367,7 +2508,13 @@ type Account struct {
 	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
-	Warnings []AccountWarning  `json:"warnings"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm      *UtmParams       `json:"utm,omitempty"`
+	Warnings []AccountWarning `json:"warnings"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -2406,6 +2553,12 @@ type AccountEdit struct {
 
 	// Settings Omitted settings keep their values; an empty text removes a setting.
 	Settings *map[string]string `json:"settings,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // AccountFitness defines model for AccountFitness.
@@ -2470,6 +2623,32 @@ type AccountLimits struct {
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
+
+// AccountMeasuring Reading the metrics of an account's posts. Absent if the network reports none.
+type AccountMeasuring struct {
+	// ChargedReads Posts for whose metrics the network charged this month.
+	ChargedReads *int    `json:"charged_reads,omitempty"`
+	Message      *string `json:"message,omitempty"`
+
+	// Metrics What the network may report.
+	Metrics *[]string `json:"metrics,omitempty"`
+
+	// MissingScope A permission without which some metrics are absent; reconnecting requests it.
+	MissingScope *string `json:"missing_scope,omitempty"`
+
+	// ReadAt The last success.
+	ReadAt *time.Time `json:"read_at,omitempty"`
+
+	// Reason Why it is paused: no_budget, budget_used, no_credits, rate_limit, unauthorized, missing_scope, unreachable, refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// ResumeAt When it is tried again.
+	ResumeAt *time.Time            `json:"resume_at,omitempty"`
+	State    AccountMeasuringState `json:"state"`
+}
+
+// AccountMeasuringState defines model for AccountMeasuring.State.
+type AccountMeasuringState string
 
 // AccountWarning defines model for AccountWarning.
 type AccountWarning struct {
@@ -3336,9 +3515,17 @@ type FieldOrigin struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Code    string `json:"code"`
+	// Code Stable identifier.
+	Code string `json:"code"`
+
+	// Field Path in the body, or name of a parameter or header.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
@@ -3352,6 +3539,11 @@ type FirstComment struct {
 type FitnessReason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // FitnessVerdict defines model for FitnessVerdict.
@@ -3513,6 +3705,12 @@ type Label struct {
 	Kind      LabelKind `json:"kind"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelChange defines model for LabelChange.
@@ -3526,6 +3724,12 @@ type LabelChange struct {
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
 	Name  *string `json:"name,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // LabelKind A post has any number of labels and at most one campaign.
@@ -3565,6 +3769,20 @@ type LinkCard struct {
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+type LinkedArticle struct {
+	Authors []string `json:"authors"`
+
+	// CompletionRate Share of views that were scrolled to the end.
+	CompletionRate *float64            `json:"completion_rate,omitempty"`
+	Id             *openapi_types.UUID `json:"id,omitempty"`
+
+	// MedianSeconds Median engaged time.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
+	Section       string   `json:"section"`
+	Title         string   `json:"title"`
 }
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
@@ -3800,6 +4018,38 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// MessageParams The values in a message by name, for clients that write it in another language: strings,
+// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+// duration, `_bytes` a size.
+type MessageParams map[string]interface{}
+
+// MetricEstimate The mean of a metric per post.
+type MetricEstimate struct {
+	// Clear At least five posts and an interval without the mean of all posts.
+	Clear bool    `json:"clear"`
+	High  float64 `json:"high"`
+
+	// Lift The mean divided by that of all posts. Absent if that is zero.
+	Lift *float64 `json:"lift,omitempty"`
+
+	// Low Start of the 95 % confidence interval.
+	Low  float64 `json:"low"`
+	Mean float64 `json:"mean"`
+
+	// Posts The sample size.
+	Posts int `json:"posts"`
+}
+
+// MetricReading defines model for MetricReading.
+type MetricReading struct {
+	At     time.Time `json:"at"`
+	Metric string    `json:"metric"`
+	Value  int64     `json:"value"`
+}
+
+// MetricValues Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+type MetricValues map[string]int64
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
@@ -3889,6 +4139,12 @@ type NewLabel struct {
 	Color *string    `json:"color,omitempty"`
 	Kind  *LabelKind `json:"kind,omitempty"`
 	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 }
 
 // NewLink defines model for NewLink.
@@ -3965,6 +4221,12 @@ type NewPost struct {
 
 	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
 
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
@@ -4500,7 +4762,13 @@ type Post struct {
 	// TrackLinks Absent: no.
 	TrackLinks *bool     `json:"track_links,omitempty"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm     *UtmParams `json:"utm,omitempty"`
+	Version int64      `json:"version"`
 
 	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -4533,8 +4801,85 @@ type PostEdit struct {
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
+}
+
+// PostHighlights defines model for PostHighlights.
+type PostHighlights struct {
+	Average *float64 `json:"average,omitempty"`
+
+	// Groups The best first.
+	Groups []PostReportGroup `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric   PostReportMetric `json:"metric"`
+	Posts    int              `json:"posts"`
+	TimeZone string           `json:"time_zone"`
+
+	// Unclear Groups that are too small or too close to the average.
+	Unclear int `json:"unclear"`
+}
+
+// PostMetrics defines model for PostMetrics.
+type PostMetrics struct {
+	Parts  []PostMetricsPart  `json:"parts"`
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+// PostMetricsPart defines model for PostMetricsPart.
+type PostMetricsPart struct {
+	// Account The account's name.
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Latest Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Latest MetricValues `json:"latest"`
+
+	// MeasuredAt The last reading.
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+	Network    string     `json:"network"`
+
+	// NextAt The next reading.
+	NextAt *time.Time `json:"next_at,omitempty"`
+
+	// Part Of a thread, from 0.
+	Part     int       `json:"part"`
+	PostedAt time.Time `json:"posted_at"`
+
+	// Readings Ordered by metric and time.
+	Readings []MetricReading `json:"readings"`
+	RemoteId string          `json:"remote_id"`
+
+	// State `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+	// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+	// `unsupported`: the network reports no numbers of such posts.
+	State    PostMetricsPartState `json:"state"`
+	TargetId openapi_types.UUID   `json:"target_id"`
+	Url      *string              `json:"url,omitempty"`
+}
+
+// PostMetricsPartState `pending`: not read yet. `missing`: the network did not have it; another reading decides.
+// `deleted`: deleted at the network. `unavailable`: it exists and cannot be read.
+// `unsupported`: the network reports no numbers of such posts.
+type PostMetricsPartState string
+
+// PostNumbers Numbers that are not known are absent.
+type PostNumbers struct {
+	// Clicks On the posts' short links.
+	Clicks     *int64 `json:"clicks,omitempty"`
+	Engagement *int64 `json:"engagement,omitempty"`
+	Reach      *int64 `json:"reach,omitempty"`
+	Views      *int64 `json:"views,omitempty"`
+
+	// Visits Of the workspace's sites that started with those links.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // PostOptions The post's options for networks besides its text and attachments: for each network, an object of its
@@ -4575,6 +4920,80 @@ type PostPreview struct {
 	Problems []FieldProblem  `json:"problems"`
 	Targets  []TargetPreview `json:"targets"`
 	Warnings []Warning       `json:"warnings"`
+}
+
+// PostReport defines model for PostReport.
+type PostReport struct {
+	// Average Mean of the metric of all posts.
+	Average *float64 `json:"average,omitempty"`
+
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By     PostReportDimension `json:"by"`
+	Groups []PostReportGroup   `json:"groups"`
+
+	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+	Metric PostReportMetric `json:"metric"`
+
+	// Posts Posts on accounts in the period.
+	Posts    int             `json:"posts"`
+	Rows     []PostReportRow `json:"rows"`
+	TimeZone string          `json:"time_zone"`
+}
+
+// PostReportDimension `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+type PostReportDimension string
+
+// PostReportGroup defines model for PostReportGroup.
+type PostReportGroup struct {
+	// By `hour` and `weekday` (1 is Monday) are those of the publication in the workspace's time zone; `author` and `section` those of the linked article.
+	By PostReportDimension `json:"by"`
+
+	// Estimate The mean of a metric per post.
+	Estimate *MetricEstimate `json:"estimate,omitempty"`
+
+	// Known Numbers that are not known are absent.
+	Known PostNumbers `json:"known"`
+
+	// Label The name of an account or label.
+	Label *string `json:"label,omitempty"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers PostNumbers `json:"numbers"`
+
+	// Posts Posts on accounts.
+	Posts int    `json:"posts"`
+	Value string `json:"value"`
+}
+
+// PostReportMetric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
+type PostReportMetric string
+
+// PostReportRow defines model for PostReportRow.
+type PostReportRow struct {
+	Account   string             `json:"account"`
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Article The article that a post links to. Its engagement is that of all its readers.
+	Article *LinkedArticle `json:"article,omitempty"`
+
+	// Content The first 200 characters.
+	Content string `json:"content"`
+
+	// Conversions That sites reported for the post. Absent for posts on several accounts.
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Deleted It was deleted at the network.
+	Deleted    bool       `json:"deleted"`
+	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
+	Metrics MetricValues `json:"metrics"`
+	Network string       `json:"network"`
+
+	// Numbers Numbers that are not known are absent.
+	Numbers  PostNumbers        `json:"numbers"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	PostedAt time.Time          `json:"posted_at"`
 }
 
 // PostSegment defines model for PostSegment.
@@ -4644,6 +5063,12 @@ type PreviewedPost struct {
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
 
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
 	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 	When *When `json:"when,omitempty"`
 }
@@ -4663,16 +5088,15 @@ type Problem struct {
 	Code string `json:"code"`
 
 	// Detail The problem and its remedy.
-	Detail *string `json:"detail,omitempty"`
-	Errors *[]struct {
-		Code string `json:"code"`
+	Detail *string         `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-		// Field Path in the body, or name of a parameter or header.
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors,omitempty"`
-	Status int    `json:"status"`
-	Title  string `json:"title"`
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+	Status int            `json:"status"`
+	Title  string         `json:"title"`
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
@@ -5884,7 +6308,12 @@ type SystemAlert struct {
 	Message string `json:"message"`
 
 	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
-	Name     string              `json:"name"`
+	Name string `json:"name"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params   *MessageParams      `json:"params,omitempty"`
 	Severity SystemAlertSeverity `json:"severity"`
 
 	// Subject The affected engine, network, task queue or volume.
@@ -6140,8 +6569,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data The values in the sentence.
+	// Code Identifies the sentence: the type, or the type and a variant such as posted.on_time.
+	Code string `json:"code"`
+
+	// Data The event as it was recorded.
 	Data map[string]interface{} `json:"data"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params MessageParams `json:"params"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
@@ -6230,6 +6667,12 @@ type UsualLimits struct {
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
 }
+
+// UtmParams UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+// content and term, without `utm_`. Those of a post replace those of its campaign, which
+// replace those of the account; an empty value removes one. A parameter that is in the
+// link already stays.
+type UtmParams map[string]string
 
 // View defines model for View.
 type View struct {
@@ -6353,6 +6796,11 @@ type Warning struct {
 
 	// OtherTime Its time.
 	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 
 	// PostId The other post: the one with the same text, or the one that is near.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
@@ -6666,6 +7114,12 @@ type PlausibleSite = string
 
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
+
+// PostedFrom defines model for PostedFrom.
+type PostedFrom = openapi_types.Date
+
+// PostedTo defines model for PostedTo.
+type PostedTo = openapi_types.Date
 
 // Reasons defines model for Reasons.
 type Reasons = []string
@@ -7099,6 +7553,37 @@ type PostTimelineParamsFormat string
 type ListQueueSlotsParams struct {
 	From time.Time `form:"from" json:"from"`
 	To   time.Time `form:"to" json:"to"`
+}
+
+// PostReportParams defines parameters for PostReport.
+type PostReportParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo             `form:"to" json:"to"`
+	By     *PostReportDimension `form:"by,omitempty" json:"by,omitempty"`
+	Metric *PostReportMetric    `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit  *int                    `form:"limit,omitempty" json:"limit,omitempty"`
+	Format *PostReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostReportParamsFormat defines parameters for PostReport.
+type PostReportParamsFormat string
+
+// PostHighlightsParams defines parameters for PostHighlights.
+type PostHighlightsParams struct {
+	// From The first day on which posts were published, in the workspace's time zone.
+	From PostedFrom `form:"from" json:"from"`
+
+	// To The last day, included. At most 366 days.
+	To     PostedTo          `form:"to" json:"to"`
+	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
+
+	// Limit Rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DecideReviewFormdataBody defines parameters for DecideReview.
@@ -8037,6 +8522,9 @@ type ServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(c *gin.Context, id PostID, params PostEventsParams)
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	// (GET /api/v1/posts/{id}/metrics)
+	PostMetrics(c *gin.Context, id PostID)
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
@@ -8073,6 +8561,12 @@ type ServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
+	// PostReport Reports how published posts did, from impression to reading.
+	// (GET /api/v1/reports/posts)
+	PostReport(c *gin.Context, params PostReportParams)
+	// PostHighlights Returns what worked in a period, and what did not.
+	// (GET /api/v1/reports/posts/highlights)
+	PostHighlights(c *gin.Context, params PostHighlightsParams)
 	// RevokeReviewLink Revokes a review link.
 	// (DELETE /api/v1/review-links/{id})
 	RevokeReviewLink(c *gin.Context, id LabelID)
@@ -11432,6 +11926,31 @@ func (siw *ServerInterfaceWrapper) PostEvents(c *gin.Context) {
 	siw.Handler.PostEvents(c, id, params)
 }
 
+// PostMetrics operation middleware
+func (siw *ServerInterfaceWrapper) PostMetrics(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostMetrics(c, id)
+}
+
 // PublishNow operation middleware
 func (siw *ServerInterfaceWrapper) PublishNow(c *gin.Context) {
 
@@ -11937,6 +12456,124 @@ func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
 	}
 
 	siw.Handler.ListQueueSlots(c, params)
+}
+
+// PostReport operation middleware
+func (siw *ServerInterfaceWrapper) PostReport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PostReportParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", c.Request.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter by: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metric" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metric", c.Request.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metric: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostReport(c, params)
+}
+
+// PostHighlights operation middleware
+func (siw *ServerInterfaceWrapper) PostHighlights(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PostHighlightsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "metric" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metric", c.Request.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metric: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostHighlights(c, params)
 }
 
 // RevokeReviewLink operation middleware
@@ -15621,6 +16258,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/concurrents", wrapper.Concurrents)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/metrics", wrapper.PostMetrics)
+	router.GET(options.BaseURL+"/api/v1/reports/posts", wrapper.PostReport)
+	router.GET(options.BaseURL+"/api/v1/reports/posts/highlights", wrapper.PostHighlights)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
 	router.GET(options.BaseURL+"/api/v1/stats/aggregate", wrapper.PlausibleAggregate)
@@ -20253,6 +20893,49 @@ func (response PostEventsdefaultApplicationProblemPlusJSONResponse) VisitPostEve
 	return err
 }
 
+type PostMetricsRequestObject struct {
+	Id PostID `json:"id"`
+}
+
+type PostMetricsResponseObject interface {
+	VisitPostMetricsResponse(w http.ResponseWriter) error
+}
+
+type PostMetrics200JSONResponse PostMetrics
+
+func (response PostMetrics200JSONResponse) VisitPostMetricsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostMetricsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostMetricsdefaultApplicationProblemPlusJSONResponse) VisitPostMetricsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PublishNowRequestObject struct {
 	Id     PostID `json:"id"`
 	Params PublishNowParams
@@ -20806,6 +21489,126 @@ type ListQueueSlotsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostReportRequestObject struct {
+	Params PostReportParams
+}
+
+type PostReportResponseObject interface {
+	VisitPostReportResponse(w http.ResponseWriter) error
+}
+
+type PostReport200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type PostReport200JSONResponse struct {
+	Body    PostReport
+	Headers PostReport200ResponseHeaders
+}
+
+func (response PostReport200JSONResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostReport200TextcsvResponse struct {
+	Body          io.Reader
+	Headers       PostReport200ResponseHeaders
+	ContentLength int64
+}
+
+func (response PostReport200TextcsvResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type PostReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostReportdefaultApplicationProblemPlusJSONResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostHighlightsRequestObject struct {
+	Params PostHighlightsParams
+}
+
+type PostHighlightsResponseObject interface {
+	VisitPostHighlightsResponse(w http.ResponseWriter) error
+}
+
+type PostHighlights200JSONResponse PostHighlights
+
+func (response PostHighlights200JSONResponse) VisitPostHighlightsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostHighlightsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PostHighlightsdefaultApplicationProblemPlusJSONResponse) VisitPostHighlightsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -26104,6 +26907,9 @@ type StrictServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(ctx context.Context, request PostEventsRequestObject) (PostEventsResponseObject, error)
+	// PostMetrics Returns what the networks report about a post, such as likes and views.
+	// (GET /api/v1/posts/{id}/metrics)
+	PostMetrics(ctx context.Context, request PostMetricsRequestObject) (PostMetricsResponseObject, error)
 	// PublishNow Publishes a scheduled post or a draft immediately.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
@@ -26140,6 +26946,12 @@ type StrictServerInterface interface {
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
 	// (GET /api/v1/queue-slots)
 	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
+	// PostReport Reports how published posts did, from impression to reading.
+	// (GET /api/v1/reports/posts)
+	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
+	// PostHighlights Returns what worked in a period, and what did not.
+	// (GET /api/v1/reports/posts/highlights)
+	PostHighlights(ctx context.Context, request PostHighlightsRequestObject) (PostHighlightsResponseObject, error)
 	// RevokeReviewLink Revokes a review link.
 	// (DELETE /api/v1/review-links/{id})
 	RevokeReviewLink(ctx context.Context, request RevokeReviewLinkRequestObject) (RevokeReviewLinkResponseObject, error)
@@ -29641,6 +30453,32 @@ func (sh *strictHandler) PostEvents(ctx *gin.Context, id PostID, params PostEven
 	}
 }
 
+// PostMetrics operation middleware
+func (sh *strictHandler) PostMetrics(ctx *gin.Context, id PostID) {
+	var request PostMetricsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostMetrics(ctx, request.(PostMetricsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostMetrics")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostMetricsResponseObject); ok {
+		if err := validResponse.VisitPostMetricsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PublishNow operation middleware
 func (sh *strictHandler) PublishNow(ctx *gin.Context, id PostID, params PublishNowParams) {
 	var request PublishNowRequestObject
@@ -30049,6 +30887,58 @@ func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsP
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListQueueSlotsResponseObject); ok {
 		if err := validResponse.VisitListQueueSlotsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PostReport operation middleware
+func (sh *strictHandler) PostReport(ctx *gin.Context, params PostReportParams) {
+	var request PostReportRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostReport(ctx, request.(PostReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostReportResponseObject); ok {
+		if err := validResponse.VisitPostReportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PostHighlights operation middleware
+func (sh *strictHandler) PostHighlights(ctx *gin.Context, params PostHighlightsParams) {
+	var request PostHighlightsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostHighlights(ctx, request.(PostHighlightsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostHighlights")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostHighlightsResponseObject); ok {
+		if err := validResponse.VisitPostHighlightsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -57,7 +57,7 @@ func testVersityGW(t *testing.T, program string) {
 	given.User = url.UserPassword("test", stack.S3Secret)
 	env := []string{"TEST_S3_URL=" + given.String()}
 	goTest(t, env, "./internal/storage/objects")
-	goTest(t, env, "./activities", "-run", "InS3|FromS3|IntoS3")
+	goTest(t, env, "./activities", "-run", "_S3$")
 	goTest(t, env, "./internal/ops/backup", "-run", "TestRestore_RestoresFiles")
 }
 

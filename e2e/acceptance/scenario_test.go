@@ -255,7 +255,7 @@ func (in *installation) limits() {
 	second, err := json.Marshal(answers[1])
 	e2etest.Must(in.t, err)
 	if string(first) != string(second) || !strings.Contains(string(first), `"Source":"reported"`) {
-		in.t.Errorf("the apis tell different limits, or none that the network reported:\n%s\n%s", first, second)
+		in.t.Errorf("the apis report different limits, or none that the network reported:\n%s\n%s", first, second)
 	}
 	e2etest.Eventually(in.t, 90*time.Second, "the other posts after the reset", func() bool { return len(in.Net.Posts())-before == overLimit })
 	in.WantAllPosted()

@@ -65,7 +65,7 @@ func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) 
 	defer w.Stop()
 	began := time.Now()
 	first := began.Add(firstDue(o))
-	stackBefore, ownBefore := s.cpu()
+	before := s.cpu()
 	if err := inParallel(ctx, o.steady, func(ctx context.Context, i int) error {
 		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("%s/%d", kind, i), TaskQueue: bareQueue},
 			kind, dueAt(o, first, i))
@@ -73,9 +73,8 @@ func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) 
 	}); err != nil {
 		return rate{}, err
 	}
-	started := time.Since(began)
+	started, between := time.Since(began), s.cpu()
 	r, err := s.rate(ctx, o, kind, began, first)
-	stackAfter, ownAfter := s.cpu()
-	r.addCost(o.steady, started, stackAfter-stackBefore+ownAfter-ownBefore)
+	s.addCost(&r, o.steady, started, between.since(before), s.cpu().since(between))
 	return r, err
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,10 +16,18 @@ import (
 // clockTick is the unit of CPU times in /proc/PID/stat on Linux: proc(5), sysconf(3).
 const clockTick = 10 * time.Millisecond
 
-// cpu returns the CPU time of the program with its engines, and that of this
-// process. Zero where there is no /proc.
-func (s *stack) cpu() (stack, own time.Duration) {
-	times, parents := map[int]time.Duration{}, map[int]int{}
+// cpuTimes are CPU times by the name of the process. That of this process has no name.
+type cpuTimes map[string]time.Duration
+
+// cpu returns the CPU times of the program with its engines, and of this process. It is
+// empty where there is no /proc.
+func (s *stack) cpu() cpuTimes {
+	type process struct {
+		name   string
+		parent int
+		time   time.Duration
+	}
+	processes, out := map[int]process{}, cpuTimes{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
@@ -23,26 +35,53 @@ func (s *stack) cpu() (stack, own time.Duration) {
 			continue // it has ended
 		}
 		// The name in parentheses may have spaces.
-		end := bytes.LastIndexByte(raw, ')')
+		begin, end := bytes.IndexByte(raw, '('), bytes.LastIndexByte(raw, ')')
 		fields := strings.Fields(string(raw[end+1:]))
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || end < 0 || len(fields) < 15 {
+		if err != nil || begin < 0 || end < begin || len(fields) < 15 {
 			continue
 		}
-		parents[pid], _ = strconv.Atoi(fields[1])
+		p := process{name: string(raw[begin+1 : end])}
+		p.parent, _ = strconv.Atoi(fields[1])
 		for _, field := range fields[11:15] { // utime, stime, cutime and cstime
 			ticks, _ := strconv.ParseInt(field, 10, 64)
-			times[pid] += time.Duration(ticks) * clockTick
+			p.time += time.Duration(ticks) * clockTick
 		}
+		processes[pid] = p
 	}
-	for pid, t := range times {
+	for pid, p := range processes {
 		at := pid
 		for at > 1 && at != s.cmd.Process.Pid {
-			at = parents[at]
+			at = processes[at].parent
 		}
 		if at == s.cmd.Process.Pid {
-			stack += t
+			out[p.name] += p.time
 		}
 	}
-	return stack, times[os.Getpid()]
+	out[""] = processes[os.Getpid()].time
+	return out
+}
+
+// since returns the times between two measurements.
+func (c cpuTimes) since(before cpuTimes) cpuTimes {
+	out := cpuTimes{}
+	for name, t := range c {
+		out[name] = t - before[name]
+	}
+	return out
+}
+
+// perUnit returns the CPU time in milliseconds of each of n units.
+func (c cpuTimes) perUnit(n int) (ms float64, byName string) {
+	names := slices.Sorted(maps.Keys(c))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(c[b], c[a]) })
+	var parts []string
+	for _, name := range names {
+		each := c[name].Seconds() * 1000 / float64(n)
+		ms += each
+		if each >= 0.1 {
+			parts = append(parts, fmt.Sprintf("%s %.1f", cmp.Or(name, "client"), each))
+		}
+	}
+	return ms, strings.Join(parts, ", ")
 }

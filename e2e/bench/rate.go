@@ -27,11 +27,15 @@ type rate struct {
 	CPUms       float64 // CPU time of each, with starting it
 }
 
-// addCost adds the cost of starting n workflows and their CPU time.
-func (r *rate) addCost(n int, started, cpu time.Duration) {
+// addCost adds the cost of starting n workflows and the CPU time of starting and
+// completing them.
+func (s *stack) addCost(r *rate, n int, started time.Duration, starting, completing cpuTimes) {
 	r.StartedPerS = float64(n) / started.Seconds()
 	r.EndToEndMin = 1 / (1/r.PerMin + 1/(60*r.StartedPerS))
-	r.CPUms = cpu.Seconds() * 1000 / float64(n)
+	first, firstByName := starting.perUnit(n)
+	rest, restByName := completing.perUnit(n)
+	r.CPUms = first + rest
+	s.progress("CPU time of each in ms: starting %.1f (%s), completing %.1f (%s)", first, firstByName, rest, restByName)
 }
 
 // sustained measures posts that become due at a rate that exceeds the machine's
@@ -47,15 +51,19 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	// Bursts are armed ahead of time, so scheduling must end even earlier.
 	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
 	// This process is the client and the network, so its CPU time does not count.
-	before, _ := s.cpu()
+	sample := func() cpuTimes {
+		c := s.cpu()
+		delete(c, "")
+		return c
+	}
+	before := sample()
 	scheduling := time.Now()
 	if _, _, err := s.schedule(ctx, accounts, "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
-	started := time.Since(scheduling)
+	started, between := time.Since(scheduling), sample()
 	r, err := s.rate(ctx, o, workflows.PostWorkflow, began, first)
-	after, _ := s.cpu()
-	r.addCost(o.steady, started, after-before)
+	s.addCost(&r, o.steady, started, between.since(before), sample().since(between))
 	return r, err
 }
 

@@ -52,7 +52,7 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 scrape_configs:
   - job_name: dateline
     file_sd_configs: [{files: ["` + p.dir + `/quick.json"], refresh_interval: 1s}]
-  # Whoever cannot reach an engine takes up to 5 s to say so.
+  # A program that cannot reach an engine reports it after up to 5 s.
   - job_name: slow
     scrape_interval: 7s
     scrape_timeout: 7s

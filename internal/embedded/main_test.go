@@ -166,6 +166,9 @@ func startUp(t *testing.T, uid int, env ...string) (*process, error) {
 
 func mustStartUp(t *testing.T, uid int, env ...string) *process {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts engines; run without -short")
+	}
 	p, err := startUp(t, uid, env...)
 	if err != nil {
 		t.Fatal(err)

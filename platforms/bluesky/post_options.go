@@ -55,21 +55,21 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: "Bluesky"}
 	o.checkGates(&c, content)
 	if len(o.Labels) > maxLabels {
-		c.Add("labels", "too_many", "The post has %d labels; Bluesky allows %d.", len(o.Labels), maxLabels)
+		c.Add("labels", "too_many_labels", "The post has {used} labels; Bluesky allows {limit}.", len(o.Labels), maxLabels)
 	}
 	for i, label := range o.Labels {
 		c.OneOf(fmt.Sprintf("labels[%d]", i), label, "sexual", "nudity", "porn", "graphic-media")
 	}
 	if len(o.Languages) > maxLanguages {
-		c.Add("languages", "too_many", "The post has %d languages; Bluesky allows %d.", len(o.Languages), maxLanguages)
+		c.Add("languages", "too_many_languages", "The post has {used} languages; Bluesky allows {limit}.", len(o.Languages), maxLanguages)
 	}
 	for i, language := range o.Languages {
 		if !languagePattern.MatchString(language) {
-			c.Add(fmt.Sprintf("languages[%d]", i), "invalid_option", "%q is not a language code. Use one like vi or en-US.", language)
+			c.Add(fmt.Sprintf("languages[%d]", i), "not_a_language", `"{value}" is not a language code. Use one like vi or en-US.`, language)
 		}
 	}
 	if _, ok := quotedRecord(o.Quote); o.Quote != "" && !ok {
-		c.Add("quote", "invalid_url", "Enter the address of a post, such as https://bsky.app/profile/name.bsky.social/post/3kxyz.")
+		c.Add("quote", "not_a_post_url", "Enter the address of a post, such as https://bsky.app/profile/name.bsky.social/post/3kxyz.")
 	}
 	return c.Problems
 }
@@ -80,10 +80,10 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 		if len(o.WhoCanReply) == 0 {
 			field = "no_quotes"
 		}
-		c.Conflict(field, "On Bluesky the first post of a thread decides who can reply or quote. Remove this option from the reply.")
+		c.Add(field, "set_on_first_post", "On {network} the first post of a thread decides who can reply or quote. Remove this option from the reply.", c.Name)
 	}
 	if len(o.WhoCanReply) > maxReplyRules {
-		c.Add("who_can_reply", "too_many", "There are %d rules; Bluesky allows %d.", len(o.WhoCanReply), maxReplyRules)
+		c.Add("who_can_reply", "too_many_reply_rules", "There are {used} rules; Bluesky allows {limit}.", len(o.WhoCanReply), maxReplyRules)
 	}
 	for i, rule := range o.WhoCanReply {
 		field := fmt.Sprintf("who_can_reply[%d]", i)
@@ -91,11 +91,11 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 			continue
 		}
 		if rule == replyNobody && len(o.WhoCanReply) > 1 {
-			c.Conflict(field, "Replies are restricted to nobody and also allowed for some. Choose one.")
+			c.Add(field, "reply_contradiction", "Replies are restricted to nobody and also allowed for some. Choose one.")
 		}
 		c.OneOf(field, rule, replyNobody, "mentioned", "followers", "following")
 		if rule == "" {
-			c.Add(field, "required", "The rule is empty. Remove it.")
+			c.Add(field, "empty_rule", "The rule is empty. Remove it.")
 		}
 	}
 }

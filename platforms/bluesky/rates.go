@@ -54,7 +54,7 @@ func (b *Bluesky) readQuota() network.Quota {
 const pointsPerCreate = 3
 
 // bucketOf returns the bucket that a response reports, which is identified by its
-// window in seconds. Limits of calls and uploads are per IP address, hence
+// window in seconds. Limits of calls and uploads are per IP address, so
 // shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	if method == methodApply {

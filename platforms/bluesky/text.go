@@ -45,13 +45,13 @@ func (b *Bluesky) Check(content network.Content, limits network.Limits) []networ
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
 	if limit := b.options.MaxTextBytes; len(content.Text) > limit && count <= limits.MaxCharacters {
-		problems = append(problems, network.Violation{Field: "content", Code: "too_long", Message: fmt.Sprintf(
-			"The text has %d bytes, because its characters consist of many code points; Bluesky allows %d.", len(content.Text), limit)})
+		problems = append(problems, network.NewViolation("content", "too_many_bytes",
+			"The text has {used} bytes, because its characters consist of many code points; Bluesky allows {limit}.", len(content.Text), limit))
 	}
 	for i, media := range content.Media {
 		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {
-			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "alt_text_too_long", Message: fmt.Sprintf(
-				"The description of attachment %d has %d characters; Bluesky allows %d for a video.", i+1, n, maxVideoAlt)})
+			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "alt_text_too_long",
+				"The description of attachment {number} has {used} characters; {by} allows {limit}.", i+1, n, "Bluesky for a video", maxVideoAlt))
 		}
 	}
 	options, _ := content.Options.(PostOptions)

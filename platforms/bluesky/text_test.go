@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 		content     network.Content
 		field, code string
 	}{
-		"Bytes":        {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 121)}, "content", "too_long"},
+		"Bytes":        {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 121)}, "content", "too_many_bytes"},
 		"MostBytes":    {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 120)}, "", ""},
 		"VideoAltText": {network.Content{Media: []network.MediaInfo{clip}}, "attachments[0]", "alt_text_too_long"},
 		"Mixed":        {network.Content{Media: []network.MediaInfo{image, {MIMEType: "video/mp4", Bytes: 1}}}, "attachments", "mixed_attachments"},

@@ -136,7 +136,7 @@ func TestCheck_LimitsTotalSize(t *testing.T) {
 	}
 	file := network.MediaInfo{MIMEType: "image/png", Bytes: 9 << 20}
 	problems := r.network.Check(network.Content{Media: []network.MediaInfo{file, file, file}}, limits)
-	if len(problems) != 1 || problems[0].Code != "too_large" || problems[0].Field != "attachments" {
+	if len(problems) != 1 || problems[0].Code != "too_large_together" || problems[0].Field != "attachments" {
 		t.Errorf("%+v", problems)
 	}
 }

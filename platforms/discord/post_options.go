@@ -83,25 +83,25 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	if o.Embed != nil {
 		o.Embed.check(&c)
 		if o.SuppressEmbeds {
-			c.Conflict("suppress_embeds", "Embeds are suppressed, so the embed would not be shown. Remove one of the two.")
+			c.Add("suppress_embeds", "embed_suppressed", "Embeds are suppressed, so the embed would not be shown. Remove one of the two.")
 		}
 	}
 	switch {
 	case o.inForum:
-		c.Conflict("forum", "A post in a Discord forum cannot have a thread. Remove the following segments or the forum.")
+		c.Add("forum", "forum_thread", "A post in a Discord forum cannot have a thread. Remove the following segments or the forum.")
 	case o.Forum != nil && content.Reply:
-		c.Conflict("forum", "A reply cannot be a new post in a Discord forum. Remove the forum.")
+		c.Add("forum", "forum_reply", "A reply cannot be a new post in a Discord forum. Remove the forum.")
 	case o.Forum != nil:
 		if strings.TrimSpace(o.Forum.Title) == "" {
-			c.Add("forum.title", "required", "A post in a Discord forum needs a title.")
+			c.Add("forum.title", "no_forum_title", "A post in a Discord forum needs a title.")
 		}
 		c.MaxRunes("forum.title", o.Forum.Title, maxForumTitle)
 		if len(o.Forum.Tags) > maxForumTags {
-			c.Add("forum.tags", "too_many", "The post has %d tags; Discord allows %d.", len(o.Forum.Tags), maxForumTags)
+			c.Add("forum.tags", "too_many_tags", "The post has {used} tags; Discord allows {limit}.", len(o.Forum.Tags), maxForumTags)
 		}
 		for i, tag := range o.Forum.Tags {
 			if !snowflakePattern.MatchString(tag) {
-				c.Add(fmt.Sprintf("forum.tags[%d]", i), "invalid_option", "%q is not the id of a tag. Copy it from the channel's settings.", tag)
+				c.Add(fmt.Sprintf("forum.tags[%d]", i), "not_a_tag_id", `"{value}" is not the id of a tag. Copy it from the channel's settings.`, tag)
 			}
 		}
 	}
@@ -110,13 +110,13 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 
 func (e Embed) check(c *rules.Options) {
 	if e.Title == "" && e.Description == "" && e.ImageURL == "" {
-		c.Add("embed", "required", "The embed is empty. Give it a title, a description or an image.")
+		c.Add("embed", "empty_embed", "The embed is empty. Give it a title, a description or an image.")
 	}
 	c.MaxRunes("embed.title", e.Title, maxEmbedTitle)
 	c.MaxRunes("embed.description", e.Description, maxEmbedDescription)
 	c.MaxRunes("embed.footer", e.Footer, maxEmbedFooter)
 	if total := utf8.RuneCountInString(e.Title + e.Description + e.Footer); total > maxEmbedTotal {
-		c.Add("embed", "too_long", "The embed has %d characters in total; Discord allows %d. Shorten it.", total, maxEmbedTotal)
+		c.Add("embed", "embed_too_long", "The embed has {used} characters in total; Discord allows {limit}. Shorten it.", total, maxEmbedTotal)
 	}
 	for _, one := range [][2]string{{"embed.url", e.URL}, {"embed.image_url", e.ImageURL}} {
 		if one[1] != "" {
@@ -124,7 +124,7 @@ func (e Embed) check(c *rules.Options) {
 		}
 	}
 	if e.Color != "" && !colorPattern.MatchString(e.Color) {
-		c.Add("embed.color", "invalid_option", "%q is not a color. Use the form #1a2b3c.", e.Color)
+		c.Add("embed.color", "not_a_color", `"{value}" is not a color. Use the form #1a2b3c.`, e.Color)
 	}
 }
 

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -42,8 +41,8 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 		all += m.Bytes
 	}
 	if limit := d.options.MaxRequestBytes; all > limit {
-		problems = append(problems, network.Violation{Field: "attachments", Code: "too_large",
-			Message: fmt.Sprintf("The attachments have %.1f MiB in total; Discord allows %.0f per message.", float64(all)/(1<<20), float64(limit)/(1<<20))})
+		problems = append(problems, network.NewViolation("attachments", "too_large_together",
+			"The attachments have {used_bytes} in total; Discord allows {limit_bytes} per message.", network.Bytes(all), network.Bytes(limit)))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content)...)

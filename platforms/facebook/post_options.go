@@ -43,7 +43,7 @@ func (*Facebook) ParseOptions(raw json.RawMessage) (network.PostOptions, []netwo
 func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: title}
 	if content.Reply {
-		c.Conflict("kind", "A reply on Facebook is a comment, which has no options. Remove them.")
+		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
 		return c.Problems
 	}
 	c.OneOf("kind", o.Kind, kindPost, kindReel, kindStory)
@@ -54,23 +54,23 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	}
 	switch {
 	case o.Kind == kindReel && !video:
-		c.Conflict("kind", "A reel on Facebook needs one video and nothing else.")
+		c.Add("kind", "reel_media", "A reel on {network} needs one video and nothing else.", c.Name)
 	case o.Kind == kindReel && lasts > 0 && (lasts < minReel || lasts > maxReel):
-		c.Conflict("kind", "A reel on Facebook lasts %s to %s. Cut the video or publish it as a post.", minReel, maxReel)
+		c.Add("kind", "reel_length", "A reel on {network} lasts {min_seconds} to {max_seconds}. Cut the video or publish it as a post.", c.Name, minReel, maxReel)
 	case o.Kind == kindStory && len(content.Media) != 1:
-		c.Conflict("kind", "A story on Facebook needs one image or one video.")
+		c.Add("kind", "story_media", "A story on {network} needs one image or one video.", c.Name)
 	case o.Kind == kindStory && lasts > maxStoryVideo:
-		c.Conflict("kind", "A video of a story on Facebook lasts at most %s. Cut it or publish it as a reel.", maxStoryVideo)
+		c.Add("kind", "story_length", "A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name, maxStoryVideo)
 	}
 	if o.Link != "" {
 		c.HTTPS("link", o.Link)
 		if len(content.Media) > 0 {
-			c.Conflict("link", "Facebook shows no link card with attachments. Remove the link or the attachments.")
+			c.Add("link", "link_with_attachments", "Facebook shows no link card with attachments. Remove the link or the attachments.")
 		}
 	}
 	c.FirstComment(o.FirstComment)
 	if o.FirstComment != nil && o.Kind == kindStory {
-		c.Conflict("first_comment", "A story has no comments. Remove the first comment.")
+		c.Add("first_comment", "story_comment", "A story has no comments. Remove the first comment.")
 	}
 	return c.Problems
 }

@@ -78,7 +78,7 @@ func FetchURL(ctx context.Context, name string, account network.Account, media n
 	return address, nil
 }
 
-// AdvicePublicEndpoint tells the operator how to make attachments reachable.
+// AdvicePublicEndpoint explains to the operator how to make attachments reachable.
 const AdvicePublicEndpoint = "The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is reachable from the internet."
 
 // NotFetchableError returns the error for an attachment that the network cannot

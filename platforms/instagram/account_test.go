@@ -189,7 +189,7 @@ func TestCheck(t *testing.T) {
 		"20Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 20) + "me@mail.example", Media: []network.MediaInfo{jpeg}}, ""},
 		"21Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 21), Media: []network.MediaInfo{jpeg}}, "too_many_mentions"},
 		"Comment":     {network.Content{Text: "Words", Reply: true}, ""},
-		"FullComment": {network.Content{Text: "Words", Reply: true, Media: []network.MediaInfo{jpeg}}, "too_many_attachments"},
+		"FullComment": {network.Content{Text: "Words", Reply: true, Media: []network.MediaInfo{jpeg}}, "comment_attachments"},
 		"NoComment":   {network.Content{Reply: true}, "empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

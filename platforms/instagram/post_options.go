@@ -51,51 +51,51 @@ var (
 func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: title}
 	if content.Reply {
-		c.Conflict("kind", "A reply on Instagram is a comment, which has no options. Remove them.")
+		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
 		return c.Problems
 	}
 	video := len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0])
 	c.OneOf("kind", o.Kind, kindFeed, kindReel, kindStory)
 	switch {
 	case o.Kind == kindReel && !video:
-		c.Conflict("kind", "A reel on Instagram needs one video and nothing else.")
+		c.Add("kind", "reel_media", "A reel on {network} needs one video and nothing else.", c.Name)
 	case o.Kind == kindFeed && video:
-		c.Conflict("kind", "Instagram publishes a single video as a reel. Choose reel, which is shown in the feed as well.")
+		c.Add("kind", "video_is_reel", "Instagram publishes a single video as a reel. Choose reel, which is shown in the feed as well.")
 	case o.Kind == kindStory && len(content.Media) != 1:
-		c.Conflict("kind", "A story on Instagram needs one image or one video.")
+		c.Add("kind", "story_media", "A story on {network} needs one image or one video.", c.Name)
 	case o.Kind == kindStory && video && content.Media[0].Duration > maxStoryVideo:
-		c.Conflict("kind", "A video of a story on Instagram lasts at most %s. Shorten it or publish it as a reel.", maxStoryVideo)
+		c.Add("kind", "story_length", "A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name, maxStoryVideo)
 	}
 	reel := video && o.Kind != kindStory
 	if o.ShareToFeed != nil && !reel {
-		c.Conflict("share_to_feed", "Only a reel can be left out of the feed. Remove this option.")
+		c.Add("share_to_feed", "only_reel_leaves_feed", "Only a reel can be left out of the feed. Remove this option.")
 	}
 	if o.CoverMillis != 0 && !reel {
-		c.Conflict("cover_millis", "Only a reel has a cover. Remove this option.")
+		c.Add("cover_millis", "only_reel_has_cover", "Only a reel has a cover. Remove this option.")
 	}
 	if o.CoverMillis < 0 || reel && content.Media[0].Duration > 0 && time.Duration(o.CoverMillis)*time.Millisecond > content.Media[0].Duration {
-		c.Add("cover_millis", "invalid_option", "The cover is not within the video. Choose a time before its end.")
+		c.Add("cover_millis", "cover_outside_video", "The cover is not within the video. Choose a time before its end.")
 	}
 	if o.Kind == kindStory && len(o.Collaborators) > 0 {
-		c.Conflict("collaborators", "A story on Instagram has no collaborators. Remove them.")
+		c.Add("collaborators", "story_collaborators", "A story on Instagram has no collaborators. Remove them.")
 	}
 	if o.Kind == kindStory && o.LocationID != "" {
-		c.Conflict("location_id", "A story on Instagram has no location. Remove it.")
+		c.Add("location_id", "story_location", "A story on Instagram has no location. Remove it.")
 	}
 	if len(o.Collaborators) > maxCollaborators {
-		c.Add("collaborators", "too_many", "The post has %d collaborators; Instagram allows %d.", len(o.Collaborators), maxCollaborators)
+		c.Add("collaborators", "too_many_collaborators", "The post has {used} collaborators; Instagram allows {limit}.", len(o.Collaborators), maxCollaborators)
 	}
 	for i, name := range o.Collaborators {
 		if !userName.MatchString(name) {
-			c.Add(fmt.Sprintf("collaborators[%d]", i), "invalid_option", "%q is not a user name on Instagram.", name)
+			c.Add(fmt.Sprintf("collaborators[%d]", i), "not_a_user_name", `"{value}" is not a user name on Instagram.`, name)
 		}
 	}
 	if o.LocationID != "" && !numberID.MatchString(o.LocationID) {
-		c.Add("location_id", "invalid_option", "%q is not the id of a place's Facebook Page. It consists of digits.", o.LocationID)
+		c.Add("location_id", "not_a_place", `"{value}" is not the id of a place's Facebook Page. It consists of digits.`, o.LocationID)
 	}
 	c.FirstComment(o.FirstComment)
 	if o.FirstComment != nil && o.Kind == kindStory {
-		c.Conflict("first_comment", "A story has no comments. Remove the first comment.")
+		c.Add("first_comment", "story_comment", "A story has no comments. Remove the first comment.")
 	}
 	return c.Problems
 }

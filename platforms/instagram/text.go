@@ -18,14 +18,14 @@ func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCou
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Violation {
 	var problems []network.Violation
-	add := func(field, code, format string, args ...any) {
-		problems = append(problems, network.Violation{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	add := func(field, code, template string, args ...any) {
+		problems = append(problems, network.NewViolation(field, code, template, args...))
 	}
 	if content.Reply {
 		// A reply is a comment.
 		limits.MinMedia = 0
 		if len(content.Media) > 0 {
-			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which cannot have attachments.")
+			add("attachments", "comment_attachments", "Replies on Instagram are comments, which cannot have attachments.")
 			content.Media = nil
 		}
 	}
@@ -39,10 +39,10 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		}
 	}
 	if limit := i.options.Hashtags; tags > limit {
-		add("content", "too_many_hashtags", "The text has %d hashtags; Instagram allows %d.", tags, limit)
+		add("content", "too_many_hashtags", "The text has {used} hashtags; Instagram allows {limit}.", tags, limit)
 	}
 	if limit := i.options.Mentions; mentions > limit {
-		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, limit)
+		add("content", "too_many_mentions", "The text mentions {used} accounts; Instagram allows {limit}.", mentions, limit)
 	}
 	if options, ok := content.Options.(PostOptions); ok {
 		problems = append(problems, options.problems(content)...)

@@ -11,18 +11,18 @@ func optionCases(organization bool) []platformtest.OptionCase {
 	pollWant := map[string]any{"question": "Mưa lớn?", "options": []map[string]string{{"text": "Có"}, {"text": "Không"}}, "settings": map[string]string{"duration": "SEVEN_DAYS"}}
 	cases := []platformtest.OptionCase{
 		{Name: "public", Options: `{"visibility":"public"}`, Want: map[string]any{"visibility": "PUBLIC"}},
-		{Name: "visible to friends", Options: `{"visibility":"friends"}`, Field: "options.visibility", Code: "invalid_option"},
+		{Name: "visible to friends", Options: `{"visibility":"friends"}`, Field: "options.visibility", Code: "unknown_value"},
 		{Name: "poll", Options: `{"poll":{"question":"Mưa lớn?","choices":["Có","Không"],"duration_days":7}}`, Want: map[string]any{"poll": pollWant}},
-		{Name: "poll with an image", Options: `{"poll":{"question":"Q","choices":["A","B"],"duration_days":7}}`, Images: 1, Field: "options.poll", Code: "option_conflict"},
-		{Name: "poll without a question", Options: `{"poll":{"question":"","choices":["A","B"],"duration_days":7}}`, Field: "options.poll.question", Code: "required"},
+		{Name: "poll with an image", Options: `{"poll":{"question":"Q","choices":["A","B"],"duration_days":7}}`, Images: 1, Field: "options.poll", Code: "poll_with_attachments"},
+		{Name: "poll without a question", Options: `{"poll":{"question":"","choices":["A","B"],"duration_days":7}}`, Field: "options.poll.question", Code: "no_question"},
 		{Name: "poll with a long choice", Options: `{"poll":{"question":"Q","choices":["A","` + strings.Repeat("x", 31) + `"],"duration_days":7}}`, Field: "options.poll.choices[1]", Code: "too_long"},
-		{Name: "poll for two days", Options: `{"poll":{"question":"Q","choices":["A","B"],"duration_days":2}}`, Field: "options.poll.duration_days", Code: "duration"},
+		{Name: "poll for two days", Options: `{"poll":{"question":"Q","choices":["A","B"],"duration_days":2}}`, Field: "options.poll.duration_days", Code: "poll_days"},
 		{Name: "no reshares", Options: `{"no_reshare":true}`, Images: 1, Want: map[string]any{"isReshareDisabledByAuthor": true}},
 		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News"}}`},
-		{Name: "options of a comment", Options: `{"no_reshare":true}`, Reply: true, Field: "options.visibility", Code: "option_conflict"},
+		{Name: "options of a comment", Options: `{"no_reshare":true}`, Reply: true, Field: "options.visibility", Code: "comment_options"},
 	}
 	if organization {
-		return append(cases, platformtest.OptionCase{Name: "visible to connections", Options: `{"visibility":"connections"}`, Field: "options.visibility", Code: "invalid_option"})
+		return append(cases, platformtest.OptionCase{Name: "visible to connections", Options: `{"visibility":"connections"}`, Field: "options.visibility", Code: "unknown_value"})
 	}
 	return append(cases,
 		platformtest.OptionCase{Name: "visible to connections", Options: `{"visibility":"connections"}`, Want: map[string]any{"visibility": "CONNECTIONS"}},

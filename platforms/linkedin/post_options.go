@@ -58,18 +58,18 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c := rules.Options{Name: "LinkedIn"}
 	c.OneOf("visibility", o.Visibility, limits.Visibilities...)
 	if content.Reply {
-		c.Conflict("visibility", "A reply on LinkedIn is a comment, which has no options. Remove them.")
+		c.Add("visibility", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
 	}
 	if o.Poll != nil {
 		c.Poll(o.Poll.Question, o.Poll.Choices, 0, limits.Poll)
 		if pollDuration(o.Poll.DurationDays) == "" {
-			c.Add("poll.duration_days", "duration", "The poll would be open for %d days; LinkedIn allows 1, 3, 7 or 14.", o.Poll.DurationDays)
+			c.Add("poll.duration_days", "poll_days", "The poll would be open for {used} days; LinkedIn allows 1, 3, 7 or 14.", o.Poll.DurationDays)
 		}
 		if len(content.Media) > 0 {
-			c.Conflict("poll", "LinkedIn accepts no attachments with a poll. Remove the poll or the attachments.")
+			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if strings.TrimSpace(content.Text) == "" {
-			c.Conflict("poll", "LinkedIn needs a text with a poll. Write one.")
+			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
 		}
 	}
 	c.FirstComment(o.FirstComment)

@@ -155,8 +155,8 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	problems := rules.Check("LinkedIn", content, limits, l.Count(content.Text, limits))
 	for i, media := range content.Media {
 		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {
-			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_small",
-				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn requires at least %d.", i+1, media.Bytes, least)})
+			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "too_small",
+				"Attachment {number} has {used_bytes}; LinkedIn requires at least {min_bytes}.", i+1, network.Bytes(media.Bytes), network.Bytes(least)))
 		}
 	}
 	if options, ok := content.Options.(PostOptions); ok {

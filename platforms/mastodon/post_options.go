@@ -49,18 +49,18 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c.OneOf("quote_policy", o.QuotePolicy, "public", "followers", "nobody")
 	c.MaxRunes("content_warning", o.ContentWarning, 5000)
 	if o.Language != "" && (len(o.Language) < 2 || len(o.Language) > 3 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
-		c.Add("language", "invalid_option", "%q is not a language code. Use ISO 639, such as vi or en.", o.Language)
+		c.Add("language", "not_a_language", `"{value}" is not a language code. Use ISO 639, such as vi or en.`, o.Language)
 	}
 	if (o.Visibility == "private" || o.Visibility == "direct") && (o.QuotePolicy == "public" || o.QuotePolicy == "followers") {
-		c.Conflict("quote_policy", "A %s post cannot be quoted on Mastodon. Choose nobody, or another visibility.", o.Visibility)
+		c.Add("quote_policy", "quote_of_private", "A {visibility} post cannot be quoted on Mastodon. Choose nobody, or another visibility.", o.Visibility)
 	}
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Conflict("poll", "Mastodon accepts no attachments with a poll. Remove the poll or the attachments.")
+			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if content.Text == "" {
-			c.Conflict("poll", "Mastodon needs a text with a poll. Write one.")
+			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
 		}
 	}
 	return c.Problems

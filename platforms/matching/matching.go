@@ -19,7 +19,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Key returns a hash that is equal for posts that a listing cannot tell apart:
+// Key returns a hash that is equal for posts that look equal in a listing:
 // those with the same canonical text, number of attachments and reply target.
 func Key(s network.Submission) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text), max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dateline/internal/infra/message"
 )
 
 // Class classifies an error by what it means for another attempt.
@@ -49,16 +51,17 @@ const (
 // Error is the only error type that adapters return.
 type Error struct {
 	Class     Class
-	Code      string       // the network's code, or Dateline's if it has none
-	Message   string       // a sentence for users, without secrets
-	Status    int          // HTTP status; 0: no response
-	RetryAt   time.Time    // for Throttled and Transient; zero: the caller's backoff
-	Scope     Scope        // for Throttled: whose limit it was
-	Rates     []RateStatus // rate limits that the response reported
-	RequestID string       // the network's id of the request
-	Existing  *Receipt     // for Duplicate: the existing post, if the network names it
-	Field     string       // field of a form or of the content that the error is about
-	Err       error        // cause; may be nil
+	Code      string         // the network's code, or Dateline's if it has none
+	Message   string         // a sentence for users, without secrets
+	Params    message.Params // the values in Message, if it is the template of Code; nil: it is another sentence
+	Status    int            // HTTP status; 0: no response
+	RetryAt   time.Time      // for Throttled and Transient; zero: the caller's backoff
+	Scope     Scope          // for Throttled: whose limit it was
+	Rates     []RateStatus   // rate limits that the response reported
+	RequestID string         // the network's id of the request
+	Existing  *Receipt       // for Duplicate: the existing post, if the network names it
+	Field     string         // field of a form or of the content that the error is about
+	Err       error          // cause; may be nil
 }
 
 // Error returns class, code and message in one line.

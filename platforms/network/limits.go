@@ -1,6 +1,10 @@
 package network
 
-import "time"
+import (
+	"time"
+
+	"dateline/internal/infra/message"
+)
 
 // Limits is what a network currently allows one account.
 type Limits struct {
@@ -42,6 +46,16 @@ type Violation struct {
 	Field   string // content, attachments, attachments[0] …
 	Code    string // too_long, empty, too_many_attachments, unsupported_type …
 	Message string
+	Params  message.Params
+}
+
+// Bytes is the size of a file in a Violation.
+type Bytes = message.Bytes
+
+// NewViolation returns a Violation with a filled template, see message.Format.
+func NewViolation(field, code, template string, args ...any) Violation {
+	text, params := message.Format(template, args...)
+	return Violation{Field: field, Code: code, Message: text, Params: params}
 }
 
 // Scope is who shares a rate limit.

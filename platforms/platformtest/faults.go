@@ -131,6 +131,9 @@ func testMediaFaults(t *testing.T, s Subject) {
 		publish(t, s, sub)
 	})
 	t.Run("Dropped", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("waits until the network drops a file")
+		}
 		inject(t, s, fake.Fault{Kind: fake.MediaTTL, For: 3 * time.Second, Count: -1}) // longer than staging and preparing take
 		sub := submission(t, plain, "Dropped")
 		attach(t, s, &sub, "dropped")

@@ -49,8 +49,8 @@ func testOptions(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("WrongType", func(t *testing.T) {
-		if _, problems := parser.ParseOptions(json.RawMessage(`"text"`)); len(problems) != 1 || problems[0].Code != "invalid_option" {
-			t.Errorf("got %+v, want one invalid_option", problems)
+		if _, problems := parser.ParseOptions(json.RawMessage(`"text"`)); len(problems) != 1 || problems[0].Code != "unreadable_options" {
+			t.Errorf("got %+v, want one unreadable_options", problems)
 		}
 	})
 	for _, c := range s.Options {

@@ -165,7 +165,9 @@ func Run(t *testing.T, s Subject) {
 	if !s.Unverifiable {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
-	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
+	if !testing.Short() {
+		t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
+	}
 	t.Run("Measure", func(t *testing.T) { testMeasure(t, s) })
 }
 

@@ -33,10 +33,9 @@ func ParseOptions[T network.PostOptions](name string, raw json.RawMessage) (netw
 	}
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		option := strings.Trim(unknown, `"`)
-		return nil, []network.Violation{{Field: field + "." + option, Code: "unknown_option",
-			Message: fmt.Sprintf("%s has no option %q. Remove it.", name, option)}}
+		return nil, []network.Violation{network.NewViolation(field+"."+option, "unknown_option", `{network} has no option "{option}". Remove it.`, name, option)}
 	}
-	return nil, []network.Violation{{Field: field, Code: "invalid_option", Message: fmt.Sprintf("The options for %s cannot be read: %s.", name, err)}}
+	return nil, []network.Violation{network.NewViolation(field, "unreadable_options", "The options for {network} cannot be read: {reason}.", name, err)}
 }
 
 // Options collects the problems of a network's options.
@@ -45,20 +44,16 @@ type Options struct {
 	Problems []network.Violation
 }
 
-// Add adds a problem with an option. field is its path below the options.
-func (o *Options) Add(field, code, format string, args ...any) {
-	o.Problems = append(o.Problems, network.Violation{Field: "options." + field, Code: code, Message: fmt.Sprintf(format, args...)})
-}
-
-// Conflict refuses an option that excludes another part of the post.
-func (o *Options) Conflict(field, format string, args ...any) {
-	o.Add(field, "option_conflict", format, args...)
+// Add adds a problem with an option. field is its path below the options; template is
+// that of message.Format.
+func (o *Options) Add(field, code, template string, args ...any) {
+	o.Problems = append(o.Problems, network.NewViolation("options."+field, code, template, args...))
 }
 
 // OneOf refuses a value that is not among those allowed. Empty is not chosen.
 func (o *Options) OneOf(field, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) {
-		o.Add(field, "invalid_option", "%s does not know %q here. Use %s.", o.Name, value, strings.Join(allowed, ", "))
+		o.Add(field, "unknown_value", `{network} does not know "{value}" here. Use {allowed}.`, o.Name, value, allowed)
 	}
 }
 
@@ -68,7 +63,7 @@ func (o *Options) MaxRunes(field, text string, limit int) {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		o.Add(field, "invalid_text", "The text must be valid UTF-8 without NUL.")
 	case count > limit:
-		o.Add(field, "too_long", "The text has %d characters; %s allows %d. Shorten it.", count, o.Name, limit)
+		o.Add(field, "too_long", "The text has {used} characters; {by} allows {limit}. Shorten it.", count, o.Name, limit)
 	}
 }
 
@@ -88,26 +83,26 @@ func (o *Options) FirstComment(comment *network.FirstComment) {
 	switch {
 	case comment == nil:
 	case strings.TrimSpace(comment.Content) == "":
-		o.Add("first_comment.content", "required", "The first comment is empty. Write it or remove it.")
+		o.Add("first_comment.content", "empty_comment", "The first comment is empty. Write it or remove it.")
 	case comment.AfterMinutes < 0 || comment.AfterMinutes > maxCommentMinutes:
-		o.Add("first_comment.after_minutes", "duration", "The first comment can follow at most %d minutes after the post.", maxCommentMinutes)
+		o.Add("first_comment.after_minutes", "comment_delay", "The first comment can follow at most {limit} minutes after the post.", maxCommentMinutes)
 	}
 }
 
 // Poll checks a poll. minutes 0 is the network's default where limits name one.
 func (o *Options) Poll(question string, choices []string, minutes int, limits network.PollLimits) {
 	if limits.MaxChoices == 0 {
-		o.Add("poll", "unsupported_option", "%s has no polls. Remove the poll.", o.Name)
+		o.Add("poll", "no_polls", "{network} has no polls. Remove the poll.", o.Name)
 		return
 	}
 	if limits.MaxQuestion > 0 {
 		if strings.TrimSpace(question) == "" {
-			o.Add("poll.question", "required", "A poll on %s needs a question.", o.Name)
+			o.Add("poll.question", "no_question", "A poll on {network} needs a question.", o.Name)
 		}
 		o.MaxRunes("poll.question", question, limits.MaxQuestion)
 	}
 	if len(choices) < limits.MinChoices || len(choices) > limits.MaxChoices {
-		o.Add("poll.choices", "choice_count", "The poll has %d choices; %s allows %d to %d.", len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
+		o.Add("poll.choices", "choice_count", "The poll has {used} choices; {network} allows {min} to {max}.", len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
 	}
 	seen := map[string]bool{}
 	for i, choice := range choices {
@@ -115,14 +110,14 @@ func (o *Options) Poll(question string, choices []string, minutes int, limits ne
 		text := strings.TrimSpace(choice)
 		switch {
 		case text == "":
-			o.Add(field, "required", "Choice %d of the poll is empty. Fill it in or remove it.", i+1)
+			o.Add(field, "empty_choice", "Choice {number} of the poll is empty. Fill it in or remove it.", i+1)
 		case seen[text]:
-			o.Add(field, "duplicate", "Two choices of the poll are equal. Change one of them.")
+			o.Add(field, "equal_choices", "Two choices of the poll are equal. Change one of them.")
 		}
 		seen[text] = true
 		o.MaxRunes(field, choice, limits.MaxChoiceCharacters)
 	}
 	if limits.MaxMinutes > 0 && (minutes < limits.MinMinutes || minutes > limits.MaxMinutes) {
-		o.Add("poll.duration_minutes", "duration", "The poll would be open for %d minutes; %s allows %d to %d.", minutes, o.Name, limits.MinMinutes, limits.MaxMinutes)
+		o.Add("poll.duration_minutes", "poll_duration", "The poll would be open for {used} minutes; {network} allows {min} to {max}.", minutes, o.Name, limits.MinMinutes, limits.MaxMinutes)
 	}
 }

@@ -72,7 +72,7 @@ func pollLimits() network.PollLimits {
 func (o PostOptions) problems(content network.Content, limits network.Limits) []network.Violation {
 	c := rules.Options{Name: "Telegram"}
 	if o.TopicID < 0 {
-		c.Add("topic_id", "invalid_option", "The number of a topic is positive. Copy it from the topic's link.")
+		c.Add("topic_id", "not_a_topic", "The number of a topic is positive. Copy it from the topic's link.")
 	}
 	o.checkButtons(&c, content)
 	o.checkLinkPreview(&c, content)
@@ -84,7 +84,7 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 
 func (o PostOptions) checkButtons(c *rules.Options, content network.Content) {
 	if len(o.Buttons) > 0 && len(content.Media) > 1 {
-		c.Conflict("buttons", "Telegram shows no buttons below an album. Remove the buttons, or use one attachment.")
+		c.Add("buttons", "buttons_of_album", "Telegram shows no buttons below an album. Remove the buttons, or use one attachment.")
 	}
 	count := 0
 	for i, row := range o.Buttons {
@@ -92,14 +92,14 @@ func (o PostOptions) checkButtons(c *rules.Options, content network.Content) {
 			field := fmt.Sprintf("buttons[%d][%d]", i, n)
 			count++
 			if strings.TrimSpace(button.Text) == "" {
-				c.Add(field+".text", "required", "The button has no text. Write one.")
+				c.Add(field+".text", "empty_button", "The button has no text. Write one.")
 			}
 			c.MaxRunes(field+".text", button.Text, maxButtonText)
 			c.HTTPS(field+".url", button.URL)
 		}
 	}
 	if count > maxButtons {
-		c.Add("buttons", "too_many", "The message has %d buttons; Telegram shows %d.", count, maxButtons)
+		c.Add("buttons", "too_many_buttons", "The message has {used} buttons; Telegram shows {limit}.", count, maxButtons)
 	}
 }
 
@@ -114,9 +114,9 @@ func (o PostOptions) checkLinkPreview(c *rules.Options, content network.Content)
 	}
 	switch {
 	case len(content.Media) > 0 || o.Poll != nil:
-		c.Conflict("link_preview", "Telegram shows no link preview with attachments or a poll. Remove this option.")
+		c.Add("link_preview", "no_link_preview", "Telegram shows no link preview with attachments or a poll. Remove this option.")
 	case p.Disabled && (p.URL != "" || p.Size != "" || p.AboveText):
-		c.Conflict("link_preview.disabled", "The link preview is disabled and laid out at the same time. Choose one.")
+		c.Add("link_preview.disabled", "link_preview_contradiction", "The link preview is disabled and laid out at the same time. Choose one.")
 	}
 }
 
@@ -127,13 +127,13 @@ func (o PostOptions) checkPoll(c *rules.Options, content network.Content, limits
 	}
 	c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, polls)
 	if len(content.Media) > 0 {
-		c.Conflict("poll", "Telegram accepts no attachments with a poll. Remove the poll or the attachments.")
+		c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 	}
 	if strings.TrimSpace(content.Text) == "" {
-		c.Conflict("poll", "The text of the post is the poll's question. Write one.")
+		c.Add("poll", "poll_without_question", "The text of the post is the poll's question. Write one.")
 	}
 	if o.Poll.HideResults && o.Poll.DurationMinutes == 0 {
-		c.Add("poll.hide_results", "option_conflict", "Results are hidden until the poll closes. Set its duration.")
+		c.Add("poll.hide_results", "poll_never_closes", "Results are hidden until the poll closes. Set its duration.")
 	}
 }
 

@@ -110,7 +110,7 @@ func TestCheck_CaptionLimit(t *testing.T) {
 		t.Errorf("as a caption: %+v", problems)
 	}
 	problems = tg.Check(network.Content{Text: "x", Media: []network.MediaInfo{image, {MIMEType: "image/gif"}}}, limits)
-	if len(problems) != 1 || problems[0].Code != "mixed_attachments" {
+	if len(problems) != 1 || problems[0].Code != "mixed_gif" {
 		t.Errorf("with a GIF: %+v", problems)
 	}
 }

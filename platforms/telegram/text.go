@@ -56,13 +56,12 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	problems := rules.Check("Telegram", content, limits, t.Count(content.Text, limits))
 	for i, media := range content.Media {
 		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {
-			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_many_pixels",
-				Message: fmt.Sprintf("Attachment %d has %d × %d pixels; Telegram allows 10000 for width plus height.", i+1, media.Width, media.Height)})
+			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "too_many_pixels",
+				"Attachment {number} has {width} × {height} pixels; {by} allows {max_sum} for width plus height.", i+1, media.Width, media.Height, "Telegram", 10_000))
 		}
 	}
 	if len(content.Media) > 1 && slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
-		problems = append(problems, network.Violation{Field: "attachments", Code: "mixed_attachments",
-			Message: "Telegram accepts a GIF only as the single attachment of a post."})
+		problems = append(problems, network.NewViolation("attachments", "mixed_gif", "{network} accepts a GIF only as the single attachment of a post.", "Telegram"))
 	}
 	return append(problems, options.problems(content, limits)...)
 }

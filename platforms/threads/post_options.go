@@ -53,20 +53,20 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c.OneOf("reply_control", o.ReplyControl, "everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only")
 	c.MaxRunes("topic", o.Topic, maxTopic)
 	if strings.ContainsAny(o.Topic, ".&") {
-		c.Add("topic", "invalid_option", "A topic on Threads cannot contain a dot or an ampersand. Remove it.")
+		c.Add("topic", "bad_topic", "A topic on Threads cannot contain a dot or an ampersand. Remove it.")
 	}
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, 0, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Conflict("poll", "Threads accepts no attachments with a poll. Remove the poll or the attachments.")
+			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 	}
 	if len(o.SpoilerPhrases) > maxSpoilers {
-		c.Add("spoiler_phrases", "too_many", "The post has %d spoilers; Threads allows %d.", len(o.SpoilerPhrases), maxSpoilers)
+		c.Add("spoiler_phrases", "too_many_spoilers", "The post has {used} spoilers; Threads allows {limit}.", len(o.SpoilerPhrases), maxSpoilers)
 	}
 	for i, phrase := range o.SpoilerPhrases {
 		if phrase == "" || !strings.Contains(content.Text, phrase) {
-			c.Add(fmt.Sprintf("spoiler_phrases[%d]", i), "not_in_text", "The text does not contain %q. Copy the phrase from the text.", phrase)
+			c.Add(fmt.Sprintf("spoiler_phrases[%d]", i), "not_in_text", `The text does not contain "{phrase}". Copy the phrase from the text.`, phrase)
 		}
 	}
 	return c.Problems

@@ -1,7 +1,6 @@
 package threads
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,8 +77,7 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 		}
 	}
 	if limit := limits.MaxLinks; limit > 0 && len(links) > limit {
-		problems = append(problems, network.Violation{Field: "content", Code: "too_many_links",
-			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), limit)})
+		problems = append(problems, network.NewViolation("content", "too_many_links", "The text has {used} links; Threads allows {limit}.", len(links), limit))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content, limits)...)

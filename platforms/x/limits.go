@@ -49,12 +49,11 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 	for i, media := range content.Media {
 		if media.MIMEType == gif {
 			if media.Bytes > x.options.MaxGIFBytes {
-				own = append(own, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_large", Message: fmt.Sprintf(
-					"Attachment %d has %.1f MiB; X allows a GIF %.1f MiB.", i+1, float64(media.Bytes)/(1<<20), float64(x.options.MaxGIFBytes)/(1<<20))})
+				own = append(own, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "gif_too_large",
+					"Attachment {number} has {used_bytes}; {network} allows a GIF {limit_bytes}.", i+1, network.Bytes(media.Bytes), "X", network.Bytes(x.options.MaxGIFBytes)))
 			}
 			if len(content.Media) > 1 {
-				own = append(own, network.Violation{Field: "attachments", Code: "mixed_attachments",
-					Message: "X accepts a GIF only as the single attachment of a post."})
+				own = append(own, network.NewViolation("attachments", "mixed_gif", "{network} accepts a GIF only as the single attachment of a post.", "X"))
 			}
 			media.Bytes = 0 // the size limit of images does not apply
 		}
@@ -62,12 +61,11 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 	}
 	problems := append(rules.Check("X", stills, limits, x.Count(content.Text, limits)), own...)
 	if strings.ContainsFunc(content.Text, invalidChar) {
-		problems = append(problems, network.Violation{Field: "content", Code: "invalid_text",
-			Message: "The text contains a character that X does not accept (U+FEFF, U+FFFE or U+FFFF)."})
+		problems = append(problems, network.NewViolation("content", "refused_character", "The text contains a character that X does not accept (U+FEFF, U+FFFE or U+FFFF)."))
 	}
 	if n := cashtags(content.Text); x.options.MaxCashtags >= 0 && n > x.options.MaxCashtags {
-		problems = append(problems, network.Violation{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
-			"The text has %d cashtags such as $NYSE; X allows %d.", n, x.options.MaxCashtags)})
+		problems = append(problems, network.NewViolation("content", "too_many_cashtags",
+			"The text has {used} cashtags such as $NYSE; X allows {limit}.", n, x.options.MaxCashtags))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content, limits)...)

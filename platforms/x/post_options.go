@@ -44,15 +44,15 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c := rules.Options{Name: "X"}
 	c.OneOf("reply_settings", o.ReplySettings, "following", "mentioned", "subscribers", "verified")
 	if o.ReplySettings != "" && content.Reply {
-		c.Conflict("reply_settings", "On X the first post of a thread decides who can reply. Remove the setting from this reply.")
+		c.Add("reply_settings", "set_on_first_post", "On {network} the first post of a thread decides who can reply or quote. Remove this option from the reply.", c.Name)
 	}
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Conflict("poll", "X accepts no attachments with a poll. Remove the poll or the attachments.")
+			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if content.Text == "" {
-			c.Conflict("poll", "X needs a text with a poll. Write one.")
+			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
 		}
 	}
 	return c.Problems

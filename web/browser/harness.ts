@@ -60,6 +60,7 @@ export class Dateline {
     let said = ''
     child.stderr.on('data', (d: Buffer) => (this.log += d.toString()))
     await new Promise<void>((done, failed) => {
+      child.once('error', failed)
       child.once('exit', (code) => failed(new Error(`dateline ended with ${code}\n${said}\n${this.log}`)))
       child.stdout.on('data', (d: Buffer) => {
         said += d.toString()

@@ -118,7 +118,7 @@ test('a post is dragged to another day, and one that is too late shows the reaso
   await page.mouse.move(from.x + 10, from.y + 5)
   await page.mouse.down()
   await page.mouse.move(from.x + 30, from.y + 15, { steps: 4 })
-  const other = await api('POST', '/posts', { content: 'It comes amid a drag', scheduled_time: day(2, '09:00') })
+  const other = await api('POST', '/posts', { content: 'A post during a drag', scheduled_time: day(2, '09:00') })
   await page.waitForTimeout(2000)
   const to = (await page.locator(`[data-day="${target}"]`).boundingBox())!
   await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 4 })

@@ -9,7 +9,7 @@ let dashboard: Dashboard
 let site = ''
 
 beforeAll(async () => {
-  await d.prepare()
+  await d.prepare({ DATELINE_SMTP_HOST: '127.0.0.1', DATELINE_SMTP_PORT: '9', DATELINE_SMTP_FROM: 'dateline@news.example' }) // nothing is sent
   await d.start()
   const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo', time_zone: 'UTC' })
   site = made.site.id
@@ -136,6 +136,91 @@ test.each(looks)('the report is accessible in %s at %i px', async (...look) => {
     'report-page': (page) => page.locator('[data-unavailable]').waitFor(),
   })
 }, 240_000)
+
+test('goals are declared, reached by a page, and counted', async () => {
+  const { page } = dashboard
+  await dashboard.go(`/readers?site=${site}&tab=goals`)
+  await page.getByText('No goals yet.').waitFor()
+  await page.getByRole('button', { name: 'Events and goals' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Events', { exact: true }).fill('signup: plan')
+  await dialog.getByLabel('Goals', { exact: true }).fill('Read it = /bai-*')
+  await dashboard.accessible('declaring goals')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const stored = await d.send<{ goals: { name: string }[] }>('GET', `/api/v1/sites/${site}`)
+  expect(stored.goals.map((g) => g.name)).toEqual(['Read it'])
+  dashboard.fine()
+})
+
+test('authors, sections and posts have their own tables', async () => {
+  const { page } = dashboard
+  for (const [tab, name] of [['authors', 'Authors'], ['sections', 'Sections'], ['posts', 'Posts']] as const) {
+    await dashboard.go(`/readers?site=${site}&tab=${tab}`)
+    await page.getByRole('tab', { name, selected: true }).waitFor()
+    await page.locator(`[data-table=${tab}]`).waitFor()
+    await dashboard.accessible(name)
+  }
+  dashboard.fine()
+})
+
+test('a link that shares the report works without a login until it is revoked', async () => {
+  const { page } = dashboard
+  await dashboard.go(`/readers?site=${site}`)
+  await page.getByRole('button', { name: 'Share' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Advertisers')
+  await dashboard.accessible('sharing a report')
+  await dialog.getByRole('button', { name: 'Create link' }).click()
+  await dialog.locator('[data-shared-link=Advertisers]').waitFor()
+  const url = (await dialog.locator('pre').innerText()).trim()
+  const visitor = await Dashboard.open(browser, d)
+  await visitor.page.goto(url)
+  await visitor.page.getByRole('heading', { name: 'Advertisers' }).waitFor()
+  await visitor.accessible('a shared report')
+  await dialog.getByRole('button', { name: 'Revoke “Advertisers”' }).click()
+  await dialog.locator('[data-shared-link=Advertisers]').waitFor({ state: 'detached' })
+  const response = await visitor.page.goto(url)
+  expect(response?.status()).toBeGreaterThanOrEqual(400)
+  await visitor.close()
+  dashboard.fine()
+})
+
+test('recipients of reports are added and removed', async () => {
+  const { page } = dashboard
+  await dashboard.go(`/readers?site=${site}`)
+  await page.getByRole('button', { name: 'Emails and alerts' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Email address').fill('editor@news.example')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await dialog.locator('[data-recipient="editor@news.example"]').waitFor()
+  await dashboard.accessible('recipients')
+  await dialog.getByRole('button', { name: 'Remove editor@news.example' }).click()
+  await dialog.locator('[data-recipient]').waitFor({ state: 'detached' })
+  dashboard.fine()
+})
+
+test('the statistics of another product are imported and deleted', async () => {
+  const { page } = dashboard
+  await dashboard.go(`/readers?site=${site}&from=2024-01-30&to=2024-01-30`)
+  await page.getByRole('button', { name: 'Import' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('From').click()
+  await page.getByRole('option', { name: 'Google Analytics 4' }).click()
+  const upload = (text: string) => dialog.locator('input[type=file]').setInputFiles({ name: 'total.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+  await upload('date,eventName,sessions\n20240130,click,1\n')
+  await dialog.getByRole('alert').waitFor()
+  await dashboard.accessible('importing statistics')
+  await upload('date,screenPageViews,sessions,totalUsers,engagedSessions\n20240130,4321,50,40,30\n')
+  await dialog.locator('[data-import=ga4]').getByText('4,321 views').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('[data-total=views]').getByText('4,321', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByRole('button', { name: /^Delete the import/ }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await dialog.locator('[data-import]').waitFor({ state: 'detached' })
+  dashboard.fine()
+})
 
 test('the report is in Vietnamese', async () => {
   const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', viewport: { width: 360, height: 740 } })

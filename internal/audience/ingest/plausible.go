@@ -23,7 +23,7 @@ func Serves(path string) bool { return path == PlausiblePath || strings.HasPrefi
 const (
 	plausiblePageview   = "pageview"
 	plausibleEngagement = "engagement"
-	// droppedHeader tells Plausible's clients that an event was not counted.
+	// droppedHeader informs Plausible's clients that an event was not counted.
 	droppedHeader = "X-Plausible-Dropped"
 )
 

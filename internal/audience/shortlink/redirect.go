@@ -92,13 +92,14 @@ func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, 
 	http.Redirect(w, r, s.target(l), http.StatusFound)
 }
 
-// target returns the URL to redirect to.
+// target returns the URL to redirect to, with UTM parameters.
 func (s *Redirector) target(l Link) string {
-	u, err := url.Parse(l.URL)
+	to := l.UTM.AddTo(l.URL)
+	u, err := url.Parse(to)
 	if err != nil || s.Sites == nil || !s.Sites.Owns(l.WorkspaceID, strings.ToLower(u.Hostname())) {
-		return l.URL
+		return to
 	}
-	address, fragment, hasFragment := strings.Cut(l.URL, "#")
+	address, fragment, hasFragment := strings.Cut(to, "#")
 	separator := "?"
 	if strings.Contains(address, "?") {
 		separator = "&"

@@ -20,6 +20,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/linkcode"
+	"dateline/internal/infra/utm"
 )
 
 // Path is the path prefix of short links.
@@ -34,6 +35,7 @@ type Link struct {
 	AccountID   *uuid.UUID // the account that the post is published to; nil: created by a user
 	Network     string
 	URL         string
+	UTM         utm.Params // added to URL when a reader follows the link; only LinkByCode sets it
 	Title       string
 	CreatedAt   time.Time
 	DisabledAt  *time.Time

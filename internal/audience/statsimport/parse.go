@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,31 +20,39 @@ import (
 
 func queryEscape(text string) string { return url.QueryEscape(text) }
 
-// table reads CSV by the names of its columns.
+// table reads rows by the names of their columns.
 type table struct {
-	r       *csv.Reader
+	read    func() ([]string, error)
+	names   []string
 	columns map[string]int
 	row     []string
 	line    int
 }
 
 func openTable(r io.Reader) (*table, error) {
-	t := &table{r: csv.NewReader(r), columns: map[string]int{}, line: 1}
-	t.r.ReuseRecord, t.r.LazyQuotes, t.r.FieldsPerRecord = true, true, -1
-	names, err := t.r.Read()
+	c := csv.NewReader(r)
+	c.ReuseRecord, c.LazyQuotes, c.FieldsPerRecord = true, true, -1
+	t := &table{read: c.Read}
+	return t, t.readHeader()
+}
+
+func (t *table) readHeader() error {
+	names, err := t.read()
 	if err != nil {
-		return nil, fmt.Errorf("no header: %w", err)
+		return fmt.Errorf("no header: %w", err)
 	}
-	for i, name := range names {
+	t.line++
+	t.names, t.columns = slices.Clone(names), map[string]int{}
+	for i, name := range t.names {
 		t.columns[strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")] = i
 	}
-	return t, nil
+	return nil
 }
 
 // next reads a row; false at the end.
 func (t *table) next() (bool, error) {
 	var err error
-	t.row, err = t.r.Read()
+	t.row, err = t.read()
 	t.line++
 	if errors.Is(err, io.EOF) {
 		return false, nil

@@ -28,6 +28,7 @@ type Source string
 const (
 	Plausible   Source = "plausible"   // the archive of its CSV export
 	GoatCounter Source = "goatcounter" // its CSV export, version 2
+	GA4         Source = "ga4"         // tables of Google Analytics 4
 )
 
 // Import is a completed import.
@@ -117,6 +118,8 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, siteID uu
 	switch source {
 	case GoatCounter:
 		data, err = parseGoatCounter(raw, counted.Zone)
+	case GA4:
+		data, err = parseGA4(raw)
 	case Plausible:
 		data, err = parsePlausible(raw)
 	}

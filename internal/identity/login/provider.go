@@ -179,12 +179,12 @@ func (d *discovered) about(ctx context.Context, tokens *oauth2.Token, subject st
 	case errors.As(err, &call):
 		return c, fmt.Errorf("asking the provider about the user: %w", call)
 	case err != nil: // its text contains the provider's response
-		return c, errors.New("the provider does not tell about the user")
+		return c, errors.New("the provider returned no information about the user")
 	case info.Subject != subject: // OpenID Connect Core 1.0, 5.3.2
-		return c, errors.New("the provider tells about another user")
+		return c, errors.New("the provider returned information about another user")
 	}
 	if err := info.Claims(&c); err != nil {
-		return c, fmt.Errorf("what the provider tells about the user: %w", err)
+		return c, fmt.Errorf("the information about the user: %w", err)
 	}
 	return c, nil
 }

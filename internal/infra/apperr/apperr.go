@@ -5,6 +5,8 @@ package apperr
 import (
 	"fmt"
 	"strings"
+
+	"dateline/internal/infra/message"
 )
 
 // Kind classifies an Error; the API maps it to an HTTP status.
@@ -27,6 +29,13 @@ type FieldError struct {
 	Field   string // path in the request body, e.g. attachments[0]
 	Code    string // stable
 	Message string // for users
+	Params  message.Params
+}
+
+// Field returns a FieldError with a filled template, see message.Format.
+func Field(field, code, template string, args ...any) FieldError {
+	text, params := message.Format(template, args...)
+	return FieldError{Field: field, Code: code, Message: text, Params: params}
 }
 
 // Error is a failed request.
@@ -34,7 +43,14 @@ type Error struct {
 	Kind    Kind
 	Code    string
 	Message string
+	Params  message.Params // of Message
 	Fields  []FieldError
+}
+
+// New returns an Error with a filled template, see message.Format.
+func New(kind Kind, code, template string, args ...any) *Error {
+	text, params := message.Format(template, args...)
+	return &Error{Kind: kind, Code: code, Message: text, Params: params}
 }
 
 // Error returns the message and those of the fields.

@@ -75,7 +75,7 @@ type PageVersion struct {
 
 // ObjectKey is the key of a page version in the object store. It contains the
 // content hash, so that equal versions share one object, and the URL, so that
-// whoever locks the URL's row can delete the object safely.
+// the process that locks the URL's row can delete the object safely.
 func ObjectKey(domain string, url uuid.UUID, rawHash string) string {
 	return "pages/" + domain + "/" + url.String() + "/" + rawHash + ".zst"
 }

@@ -87,7 +87,7 @@ const (
 	maxResponseBody = 1 << 10
 )
 
-// Step tells the workflow how to continue.
+// Step is what the workflow does next.
 type Step struct {
 	Done bool
 	Wait time.Duration // until the next attempt

@@ -2,13 +2,14 @@ package status
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/message"
 )
 
 // Severity of an alert.
@@ -28,6 +29,7 @@ type Alert struct {
 	Subject  string  // the affected engine, network, queue or volume; can be empty
 	Value    float64 // the number in the message; 0 if there is none
 	Message  string  // what is wrong and what to do
+	Params   message.Params
 }
 
 // The thresholds, as in deploy/prometheus.
@@ -46,12 +48,13 @@ const (
 // does not consider their duration.
 func alerts(r Report) []Alert {
 	var all []Alert
-	add := func(severity Severity, name, subject string, value float64, format string, args ...any) {
-		all = append(all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: fmt.Sprintf(format, args...)})
+	add := func(severity Severity, name, subject string, value float64, template string, args ...any) {
+		text, params := message.Format(template, args...)
+		all = append(all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: text, Params: params})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
 		if failure := r.Engines[name]; failure != "" && name != "clock" {
-			add(Critical, EngineDown, name, 0, "%s: %s. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
+			add(Critical, EngineDown, name, 0, "{engine}: {reason}. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
 		}
 	}
 	if off := r.Clock.Offset.Abs(); off > dbclock.Warning {
@@ -59,15 +62,15 @@ func alerts(r Report) []Alert {
 		if off > dbclock.Limit {
 			severity = Critical
 		}
-		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(), "The clock of this host is %s off the database clock, by which posts are sent. Synchronize both with NTP.", off.Round(100*time.Millisecond))
+		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(), "The clock of this host is {offset_seconds} off the database clock, by which posts are sent. Synchronize both with NTP.", off.Round(100*time.Millisecond))
 	}
 	postAlerts(r, add)
 	for _, q := range r.Queues {
 		if q.Oldest > maxQueueAge {
-			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(), "The oldest task in %s has been waiting for %s. Check that a worker is running.", q.Name, q.Oldest.Round(time.Second))
+			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(), "The oldest task in {queue} has been waiting for {wait_seconds}. Check that a worker is running.", q.Name, q.Oldest.Round(time.Second))
 		}
 		if q.Start != nil && q.Start.P95 > maxStartLatency {
-			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(), "5%% of the tasks in %s wait longer than %s for a worker. Start more workers.", q.Name, q.Start.P95.Round(time.Second))
+			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(), "5% of the tasks in {queue} wait longer than {wait_seconds} for a worker. Start more workers.", q.Name, q.Start.P95.Round(time.Second))
 		}
 	}
 	usageAlerts(r, add)
@@ -75,75 +78,56 @@ func alerts(r Report) []Alert {
 	return all
 }
 
-type addFunc func(severity Severity, name, subject string, value float64, format string, args ...any)
+type addFunc func(severity Severity, name, subject string, value float64, template string, args ...any)
 
 func postAlerts(r Report, add addFunc) {
 	if p := r.Posts; p != nil {
 		if p.Overdue > 0 {
-			add(Critical, "PostsLate", "", float64(p.Overdue), "%s overdue by more than 30 s. If an engine is down, fix that first: the posts are then sent automatically.", are(p.Overdue, "post"))
+			add(Critical, "PostsLate", "", float64(p.Overdue), "{posts|post is|posts are} overdue by more than 30 s. If an engine is down, fix that first: the posts are then sent automatically.", p.Overdue)
 		}
 		if p.NewDeadLetters >= maxNewDeadLetters {
-			add(Warning, "DeadLettersGrowing", "", float64(p.NewDeadLetters), "%d new dead letters within 15 minutes. Check their reasons.", p.NewDeadLetters)
+			add(Warning, "DeadLettersGrowing", "", float64(p.NewDeadLetters), "{posts} new dead letters within 15 minutes. Check their reasons.", p.NewDeadLetters)
 		}
 		if p.Deliveries > maxPendingDeliveries {
-			add(Warning, "WebhookDeliveriesPending", "", float64(p.Deliveries), "%d webhook deliveries are pending. Check the responses of the receivers.", p.Deliveries)
+			add(Warning, "WebhookDeliveriesPending", "", float64(p.Deliveries), "{deliveries} webhook deliveries are pending. Check the responses of the receivers.", p.Deliveries)
 		}
 	}
 	if n := r.DeadLetters["uncertain"]; n > 0 {
-		add(Warning, "PostsUncertain", "", float64(n), "%s with an uncertain outcome. Check the account at the network and decide.", count(n, "dead letter"))
+		add(Warning, "PostsUncertain", "", float64(n), "{posts|dead letter|dead letters} with an uncertain outcome. Check the account at the network and decide.", n)
 	}
 	for _, l := range r.Lateness {
 		if l.Network != "" && l.Max > maxLateness {
-			add(Warning, "PostsSentLate", l.Network, l.Max.Seconds(), "A post to %s was sent %s late within the last day.", l.Network, l.Max.Round(time.Second))
+			add(Warning, "PostsSentLate", l.Network, l.Max.Seconds(), "A post to {network} was sent {late_seconds} late within the last day.", l.Network, l.Max.Round(time.Second))
 		}
 	}
 	if n := r.Accounts.NeedsReconnect; n > 0 {
-		add(Warning, "AccountsNeedReconnect", "", float64(n), "%s to be reconnected: the networks rejected their access.", have(n, "account"))
+		add(Warning, "AccountsNeedReconnect", "", float64(n), "{accounts|account has|accounts have} to be reconnected: the networks rejected their access.", n)
 	}
 	if end := r.Accounts.FirstExpiry; end != nil && end.Sub(r.At) < expiryWarning {
-		add(Warning, "AccountAccessExpiring", "", end.Sub(r.At).Seconds(), "Access to an account expires at %s and cannot be renewed. Reconnect the account before then.", end.UTC().Format(time.RFC3339))
+		add(Warning, "AccountAccessExpiring", "", end.Sub(r.At).Seconds(), "Access to an account expires at {ends_at} UTC and cannot be renewed. Reconnect the account before then.", end.UTC())
 	}
 	if r.Crawl != nil && r.Crawl.SeedsOverdue > 0 {
-		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "%d seeds are overdue by more than 15 minutes. Check that a worker with DATELINE_CRAWL is running.", r.Crawl.SeedsOverdue)
+		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "{seeds} seeds are overdue by more than 15 minutes. Check that a worker with DATELINE_CRAWL is running.", r.Crawl.SeedsOverdue)
 	}
 	if r.Readers != nil && r.Readers.Quarantined > 0 {
-		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "%s in the quarantine; all other views are counted. Run `dateline quarantine list`.", are(r.Readers.Quarantined, "unreadable count record"))
+		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "{records|unreadable count record is|unreadable count records are} in the quarantine; all other views are counted. Run `dateline quarantine list`.", r.Readers.Quarantined)
 	}
 }
 
 func usageAlerts(r Report, add addFunc) {
 	if r.Database != nil && r.Database.Share() > usageLimit {
-		add(Warning, "DatabaseServerNearLimit", "", r.Database.Share(), "%.0f %% of the Postgres connection limit is in use.", 100*r.Database.Share())
+		add(Warning, "DatabaseServerNearLimit", "", r.Database.Share(), "{percent} % of the Postgres connection limit is in use.", percent(r.Database.Share()))
 	}
 	for _, resource := range slices.Sorted(maps.Keys(r.Redis)) {
 		if share := r.Redis[resource].Share(); share > usageLimit {
-			add(Critical, "RedisNearLimit", resource, share, "%.0f %% of the Redis %s limit is in use.", 100*share, strings.TrimSuffix(resource, "s"))
+			add(Critical, "RedisNearLimit", resource, share, "{percent} % of the Redis {resource} limit is in use.", percent(share), strings.TrimSuffix(resource, "s"))
 		}
 	}
 	for _, volume := range slices.Sorted(maps.Keys(r.Disks)) {
 		if share := r.Disks[volume].Share(); share > diskUsageLimit {
-			add(Critical, "DiskNearlyFull", volume, share, "The %s volume is %.0f %% full.", volume, 100*share)
+			add(Critical, "DiskNearlyFull", volume, share, "The {volume} volume is {percent} % full.", volume, percent(share))
 		}
 	}
 }
 
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func are(n int64, noun string) string {
-	if n == 1 {
-		return count(n, noun) + " is"
-	}
-	return count(n, noun) + " are"
-}
-
-func have(n int64, noun string) string {
-	if n == 1 {
-		return count(n, noun) + " has"
-	}
-	return count(n, noun) + " have"
-}
+func percent(share float64) int { return int(math.Round(100 * share)) }

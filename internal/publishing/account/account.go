@@ -7,10 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/utm"
 	"dateline/platforms/network"
 )
 
-// Status tells whether an account can publish.
+// Status says whether an account can publish.
 type Status string
 
 // The states of an account.
@@ -36,6 +37,7 @@ type Account struct {
 	IsDefault   bool // used when a post names no account
 	Scopes      []string
 	Settings    map[string]string // chosen by users, see network.Account
+	UTM         utm.Params        // of the tracked links of its posts
 	App         string            // redirect URI of the app that the tokens were issued to; empty: none
 	ConnectedBy *uuid.UUID
 	CreatedAt   time.Time

@@ -14,6 +14,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/utm"
 
 	"dateline/platforms/network"
 )
@@ -24,6 +25,7 @@ type Edit struct {
 	Label    *string            // a name in the place of the network's; empty: none
 	Color    *string            // one of Colors; empty: none
 	Settings map[string]*string // a nil value removes a setting
+	UTM      *utm.Params
 }
 
 const (
@@ -49,6 +51,11 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	}
 	if c.Color != nil && *c.Color != "" && !slices.Contains(Colors(), *c.Color) {
 		return Account{}, invalid("color", "invalid", fmt.Sprintf("%q is not a color; use one of %v.", *c.Color, Colors()))
+	}
+	if c.UTM != nil {
+		if problems := c.UTM.Check("utm"); len(problems) > 0 {
+			return Account{}, apperr.InvalidFields(problems...)
+		}
 	}
 	return s.Store.EditAccount(ctx, who.WorkspaceID, id, c)
 }

@@ -28,7 +28,7 @@
 //	   |<- posted ----|<- result -----|              |                |              |
 //
 // A response that is lost, or an attempt that died between claim and outcome,
-// leaves a call without an outcome in the ledger. Whoever sees it resolves it
+// leaves a call without an outcome in the ledger. The next attempt that sees it resolves it
 // before anything else is sent:
 //
 //	TakeOver (or RenewClaim)     the fence moves on: the dead attempt can no longer record or send

@@ -108,7 +108,7 @@ func (h *history) run() {
 		h.posts = append(h.posts, w)
 		for range 1 + random.IntN(2) {
 			source := h.random()
-			people.Go(func() { h.meddle(w, source) })
+			people.Go(func() { h.changeOften(w, source) })
 		}
 		for range 1 + random.IntN(3) {
 			source := h.random()
@@ -183,8 +183,8 @@ func (w *witness) acknowledge(p post.Post) {
 	w.canceled = w.canceled || p.Status == post.Canceled
 }
 
-// meddle is a person who changes a post several times.
-func (h *history) meddle(w *witness, random *rand.Rand) {
+// changeOften is a person who changes a post several times.
+func (h *history) changeOften(w *witness, random *rand.Rand) {
 	for range 1 + random.IntN(4) {
 		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
 		p, err := h.act(w, random)

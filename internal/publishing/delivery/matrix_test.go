@@ -84,7 +84,7 @@ func TestFaultMatrix(t *testing.T) {
 			places[4].accounts = append(places[4].accounts, b.connect("untroubled"))
 			var all sync.WaitGroup
 			for _, at := range places {
-				all.Go(func() { f.befalls(b, at.segments, at.hit, at.name, at.accounts) })
+				all.Go(func() { f.applyTo(b, at.segments, at.hit, at.name, at.accounts) })
 			}
 			all.Wait()
 			b.wantDiscreet()
@@ -92,8 +92,8 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// befalls applies the fault to a segment of a post on the first account.
-func (f fate) befalls(b *bench, segments, hit int, name string, accounts []account.Account) {
+// applyTo applies the fault to a segment of a post on the first account.
+func (f fate) applyTo(b *bench, segments, hit int, name string, accounts []account.Account) {
 	for _, fault := range f.faults {
 		fault.Account = name
 		if fault.Path == "" {

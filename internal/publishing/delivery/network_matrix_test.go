@@ -112,7 +112,7 @@ func TestEveryNetwork_NoDuplicates(t *testing.T) {
 							p := b.escapedThread(n, hit+1, on)
 							all.Go(func() {
 								b.publish(b.publisher(), inputOn(p, on))
-								target := b.proveOnce(p, on, name)
+								target := b.checkOnce(p, on, name)
 								posted, uncertain := target.Status == post.TargetPosted, target.Status == post.TargetUncertain
 								if !posted && !uncertain || m.found && !n.blind[hit] && !posted {
 									t.Errorf("%s: got %s %s %q", name, target.Status, target.ErrorClass, target.ErrorMessage)

@@ -132,7 +132,7 @@ func TestAfterMinutes_CancelStopsTheRemainingSegments(t *testing.T) {
 	// The other account has sent nothing yet, so that something may be in flight.
 	var refused *apperr.Error
 	if _, err := b.store.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
-		t.Fatalf("canceling amid publishing: got %v, want too_late", err)
+		t.Fatalf("canceling while publishing: got %v, want too_late", err)
 	}
 	if _, err := b.once(publisher, second); err == nil {
 		t.Fatal("the second part was not delayed on the other account")

@@ -251,6 +251,9 @@ func (o *outcomes) nothingLeft(ctx context.Context, j *job) (TargetResult, error
 // target.
 func outcomeOf(j *job, call post.Call, e *network.Error) post.Outcome {
 	data := map[string]any{"class": e.Class, "code": e.Code, "message": e.Message}
+	if e.Params != nil {
+		data["params"] = e.Params
+	}
 	if e.Status != 0 {
 		data["http_status"] = e.Status
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
@@ -80,7 +82,12 @@ func (p *preparer) checkContent(ctx context.Context, j *job) *network.Error {
 		if len(j.segments) > 1 {
 			text = fmt.Sprintf("Segment %d of %d: %s", i+1, len(j.segments), text)
 		}
-		return &network.Error{Class: network.Rejected, Code: problems[0].Code, Message: text}
+		e := &network.Error{Class: network.Rejected, Code: problems[0].Code, Message: text}
+		if text == problems[0].Message {
+			e.Params = message.Params{}
+			maps.Copy(e.Params, problems[0].Params)
+		}
+		return e
 	}
 	return nil
 }

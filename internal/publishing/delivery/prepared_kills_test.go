@@ -69,7 +69,7 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 					})
 					_, _ = b.once(dying, inputOn(p, a)) // whether it reaches the step depends on the network
 					b.publish(b.publisher(), inputOn(p, a))
-					if target := b.proveOnce(p, a, n.network+"killed"); target.Status != post.TargetPosted {
+					if target := b.checkOnce(p, a, n.network+"killed"); target.Status != post.TargetPosted {
 						t.Errorf("%s: %s %s %q", n.network, target.Status, target.ErrorClass, target.ErrorMessage)
 					}
 				})
@@ -106,7 +106,7 @@ func TestPrepare_ExpiredContainers(t *testing.T) {
 				})
 				b.publish(publisher, inputOn(p, a))
 				want := map[bool]post.TargetStatus{false: post.TargetPosted, true: post.TargetUncertain}[unclear]
-				if target := b.proveOnce(p, a, "desk"); target.Status != want {
+				if target := b.checkOnce(p, a, "desk"); target.Status != want {
 					t.Errorf("%s %s %q, want %s", target.Status, target.ErrorClass, target.ErrorMessage, want)
 				}
 			})

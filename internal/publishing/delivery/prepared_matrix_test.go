@@ -81,9 +81,9 @@ func (b *bench) illustrated(n int, accounts ...account.Account) post.Post {
 	return b.schedule(func(p *post.Post) { write(p); file(p) }, idsOf(accounts)...)
 }
 
-// proveOnce checks that nothing of a post exists twice on an account, and that the
+// checkOnce checks that nothing of a post exists twice on an account, and that the
 // records match what exists. It returns the target.
-func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Target {
+func (b *bench) checkOnce(p post.Post, a account.Account, name string) post.Target {
 	b.t.Helper()
 	now := b.read(p.ID)
 	target := targetOn(now, a)
@@ -190,7 +190,7 @@ func TestFaultMatrix_Prepared(t *testing.T) {
 							if f.absent && !n.late[at.hit] {
 								want = post.TargetUncertain
 							}
-							if target := b.proveOnce(p, a, as); target.Status != want && (!f.open || i > 0) {
+							if target := b.checkOnce(p, a, as); target.Status != want && (!f.open || i > 0) {
 								t.Errorf("%s: got %s %s %q, want %s", as, target.Status, target.ErrorClass, target.ErrorMessage, want)
 							}
 						}
@@ -257,7 +257,7 @@ func TestPrepare_LatePublish(t *testing.T) {
 						})
 						b.publish(publisher, inputOn(p, a))
 						late.Wait()
-						if target := b.proveOnce(p, a, name); target.Status != post.TargetPosted {
+						if target := b.checkOnce(p, a, name); target.Status != post.TargetPosted {
 							t.Errorf("%s: %s %s %q", name, target.Status, target.ErrorClass, target.ErrorMessage)
 						}
 					})

@@ -251,7 +251,11 @@ func (p *Publisher) Prepare(ctx context.Context, attempt Attempt, in TargetInput
 	case problem == nil:
 		return p.recorder.addEvent(ctx, j, post.EventPrepared, map[string]any{"attachments": j.fileCount()})
 	case problem.Class == network.Rejected || problem.Class == network.Auth || problem.Class == network.Duplicate:
-		return p.recorder.addEvent(ctx, j, post.EventProblem, map[string]any{"class": problem.Class, "code": problem.Code, "message": problem.Message})
+		data := map[string]any{"class": problem.Class, "code": problem.Code, "message": problem.Message}
+		if problem.Params != nil {
+			data["params"] = problem.Params
+		}
+		return p.recorder.addEvent(ctx, j, post.EventProblem, data)
 	default:
 		// The network's message may repeat the post's content, which must not
 		// reach the caller's history.

@@ -12,6 +12,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/account"
 )
 
@@ -38,13 +39,17 @@ type Label struct {
 	WorkspaceID uuid.UUID
 	Kind        Kind
 	Name        string
-	Color       string // one of account.Colors
+	Color       string     // one of account.Colors
+	UTM         utm.Params // of the tracked links of a campaign's posts
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
 // Update is a change of a label; nil leaves a field as it is.
-type Update struct{ Name, Color *string }
+type Update struct {
+	Name, Color *string
+	UTM         *utm.Params
+}
 
 // Change adds labels to posts and removes others.
 type Change struct {
@@ -103,6 +108,9 @@ func (s *Labels) Update(ctx context.Context, who workspace.Principal, id uuid.UU
 	if u.Color != nil {
 		l.Color = *u.Color
 	}
+	if u.UTM != nil {
+		l.UTM = *u.UTM
+	}
 	if err := l.Validate(); err != nil {
 		return Label{}, err
 	}
@@ -144,6 +152,10 @@ func (l Label) Validate() error {
 	}
 	if !slices.Contains(account.Colors(), l.Color) {
 		add("color", fmt.Sprintf("%q is not a color; use one of %v.", l.Color, account.Colors()))
+	}
+	problems = append(problems, l.UTM.Check("utm")...)
+	if l.Kind != Campaign && len(l.UTM) > 0 {
+		problems = append(problems, apperr.Field("utm", "only_campaigns", "Only campaigns have UTM parameters."))
 	}
 	if len(problems) > 0 {
 		return apperr.InvalidFields(problems...)

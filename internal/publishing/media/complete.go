@@ -122,7 +122,7 @@ func incomplete(message string) *apperr.Error {
 }
 
 // finishUpload verifies the uploaded object and copies it to the key of its content.
-// Whoever has the signed URL of a single upload can replace the object until the URL
+// A client that has the signed URL of a single upload can replace the object until the URL
 // expires. Therefore a copy is verified that has no signed URL.
 func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	key := u.ObjectKey

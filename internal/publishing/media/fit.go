@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 )
 
 // Rules are the limits for media of a network. Zero values mean no limit.
@@ -75,8 +76,8 @@ type fitter struct {
 	plan  Plan
 }
 
-func (f *fitter) problem(code, format string, args ...any) {
-	f.plan.Problems = append(f.plan.Problems, apperr.FieldError{Field: "file", Code: code, Message: fmt.Sprintf(format, args...)})
+func (f *fitter) problem(code, template string, args ...any) {
+	f.plan.Problems = append(f.plan.Problems, apperr.Field("file", code, template, args...))
 }
 
 func (f *fitter) change(format string, args ...any) {
@@ -90,16 +91,16 @@ func (f *fitter) takes(mimeType string) bool {
 func (f *fitter) video() {
 	r := f.rules
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unsupported_type", "It is %s, which %s does not accept. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
+		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
 	}
 	if r.MaxVideoBytes > 0 && f.item.Bytes > r.MaxVideoBytes {
-		f.problem("too_large", "The video has %s; %s accepts %s.", size(f.item.Bytes), r.By, size(r.MaxVideoBytes))
+		f.problem("video_too_large", "The video has {used_bytes}; {by} accepts {limit_bytes}.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxVideoBytes))
 	}
 	if r.MaxDuration > 0 && f.item.Duration > r.MaxDuration {
-		f.problem("too_long", "The video lasts %s; %s accepts at most %s.", length(f.item.Duration), r.By, length(r.MaxDuration))
+		f.problem("video_too_long", "The video lasts {length_seconds}; {by} accepts at most {max_seconds}.", tenths(f.item.Duration), r.By, tenths(r.MaxDuration))
 	}
 	if f.item.Duration > 0 && f.item.Duration < r.MinDuration {
-		f.problem("too_short", "The video lasts %s; %s requires at least %s.", length(f.item.Duration), r.By, length(r.MinDuration))
+		f.problem("video_too_short", "The video lasts {length_seconds}; {by} requires at least {min_seconds}.", tenths(f.item.Duration), r.By, tenths(r.MinDuration))
 	}
 }
 
@@ -107,13 +108,13 @@ func (f *fitter) animation() {
 	r := f.rules
 	f.ratio()
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unsupported_type", "It is an animated %s, which %s does not accept. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
+		f.problem("unfit_animation", "It is an animated {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
 	}
 	if r.MaxImageBytes > 0 && f.item.Bytes > r.MaxImageBytes {
-		f.problem("too_large", "The animation has %s; %s accepts %s. Dateline does not scale animations.", size(f.item.Bytes), r.By, size(r.MaxImageBytes))
+		f.problem("animation_too_large", "The animation has {used_bytes}; {by} accepts {limit_bytes}. Dateline does not scale animations.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxImageBytes))
 	}
 	if width, height := f.scaled(); width < f.item.Width {
-		f.problem("too_many_pixels", "The animation has %d × %d pixels; %s accepts at most %d × %d of this shape. Dateline does not scale animations.",
+		f.problem("animation_too_wide", "The animation has {width} × {height} pixels; {by} accepts at most {max_width} × {max_height} of this shape. Dateline does not scale animations.",
 			f.item.Width, f.item.Height, r.By, width, height)
 	}
 }
@@ -125,10 +126,10 @@ func (f *fitter) ratio() {
 	ratio := float64(f.item.Width) / float64(f.item.Height)
 	switch {
 	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio:
-		f.problem("ratio", "At %d × %d pixels the image is too tall; %s accepts images of at least %s (width to height). Crop it.",
+		f.problem("too_tall", "At {width} × {height} pixels the image is too tall; {by} accepts images of at least {min_ratio} (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MinRatio))
 	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio:
-		f.problem("ratio", "At %d × %d pixels the image is too wide; %s accepts images of at most %s (width to height). Crop it.",
+		f.problem("too_wide", "At {width} × {height} pixels the image is too wide; {by} accepts images of at most {max_ratio} (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MaxRatio))
 	}
 }
@@ -178,11 +179,11 @@ func (f *fitter) image() {
 	case f.takes(typePNG):
 		spec.MIMEType = typePNG
 	default:
-		f.problem("unsupported_type", "It is a %s image, which %s does not accept, and it accepts neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
+		f.problem("no_type_fits", "It is a {type} image, which {by} does not accept, and it accepts neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
 		return
 	}
 	if int64(f.item.Width)*int64(f.item.Height) > maxRenderPixels {
-		f.problem("too_many_pixels", "At %d × %d pixels the image is too large to be converted here. Upload a smaller one.", f.item.Width, f.item.Height)
+		f.problem("not_convertible", "At {width} × {height} pixels the image is too large to be converted here. Upload a smaller one.", f.item.Width, f.item.Height)
 		return
 	}
 	if !f.plan.Fits() {
@@ -256,12 +257,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
-func length(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%g s", math.Round(d.Seconds()*10)/10)
-	}
-	return d.Round(time.Second).String()
-}
+func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
 // ratioName formats an aspect ratio: 4:5, 1.91:1.
 func ratioName(ratio float64) string {

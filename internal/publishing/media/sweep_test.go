@@ -99,7 +99,7 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 	if err := n.Media.Delete(t.Context(), n.Owner, files[7].ID); codeOf(err) != "media_not_found" {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
+	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown_file" {
 		t.Errorf("a post may use a deleted file: %v", err)
 	}
 	// Files that a post uses are kept, whatever their age.

@@ -73,7 +73,7 @@ type UploadPart struct {
 	blob.SignedRequest
 }
 
-// UploadTicket tells a client what to send, and where.
+// UploadTicket describes what a client sends, and where.
 type UploadTicket struct {
 	Upload
 	Single *blob.SignedRequest // of a single-request upload

@@ -18,6 +18,9 @@ func (c Change) ChangedFrom(p Post) Change {
 	c.LateLimit = ifChanged(c.LateLimit, p.LateLimit)
 	c.LinkBase = ifChanged(c.LinkBase, p.LinkBase)
 	c.QueueGroupID = ifChanged(c.QueueGroupID, p.queueGroup())
+	if c.UTM != nil && maps.Equal(*c.UTM, p.UTM) {
+		c.UTM = nil
+	}
 	// The database stores microseconds.
 	if c.ScheduledTime != nil && c.ScheduledTime.Truncate(time.Microsecond).Equal(p.ScheduledTime) {
 		c.ScheduledTime = nil

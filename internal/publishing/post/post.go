@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/utm"
 )
 
 // Status is the state of a post; docs/reference/post-states.md draws the transitions.
@@ -80,6 +82,7 @@ type Post struct {
 	Series         *Occurrence   // nil: of no series
 	QueueGroupID   *uuid.UUID    // the account group whose queue it has a slot of
 	LabelIDs       []uuid.UUID   // labels and at most one campaign
+	UTM            utm.Params    // of tracked links, in place of those of the account and the campaign
 	Approval       Approval
 	RedrivenAt     *time.Time // when a person last requested a retry
 	Version        int64      // every change; the API's ETag
@@ -237,7 +240,8 @@ type Change struct {
 	Overrides     map[uuid.UUID]*Override // by account; a nil value removes one
 	LateLimit     *time.Duration          // 0: none
 	LinkBase      *string                 // "": links are not tracked
-	QueueGroupID  *uuid.UUID              // the nil id: it leaves its queue
+	UTM           *utm.Params
+	QueueGroupID  *uuid.UUID // the nil id: it leaves its queue
 
 	// NeedsApproval unschedules a scheduled post: with the change it is pending
 	// approval.
@@ -248,7 +252,7 @@ type Change struct {
 func (c Change) IsEmpty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
-		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil && c.QueueGroupID == nil
+		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil && c.UTM == nil && c.QueueGroupID == nil
 }
 
 // Guard names the post of a change and the conditions that must still hold.

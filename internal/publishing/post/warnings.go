@@ -4,15 +4,25 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/message"
 )
 
 // Warning is a hint about a post that was accepted.
 type Warning struct {
-	Code      string     `json:"code"`                 // stable
-	Message   string     `json:"message"`              // a sentence for people
-	AccountID uuid.UUID  `json:"account_id,omitzero"`  // nil id: on all accounts
-	PostID    *uuid.UUID `json:"post_id,omitempty"`    // the other post that it is about
-	At        *time.Time `json:"other_time,omitempty"` // and its time
+	Code      string         `json:"code"`    // stable
+	Message   string         `json:"message"` // a sentence for people
+	Params    message.Params `json:"params,omitempty"`
+	AccountID uuid.UUID      `json:"account_id,omitzero"`  // nil id: on all accounts
+	PostID    *uuid.UUID     `json:"post_id,omitempty"`    // the other post that it is about
+	At        *time.Time     `json:"other_time,omitempty"` // and its time
+}
+
+// NewWarning returns a Warning about an account, or about all accounts for the nil id,
+// with a filled template, see message.Format.
+func NewWarning(code string, account uuid.UUID, template string, args ...any) Warning {
+	text, params := message.Format(template, args...)
+	return Warning{Code: code, Message: text, Params: params, AccountID: account}
 }
 
 // Codes of warnings.

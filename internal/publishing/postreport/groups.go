@@ -27,6 +27,14 @@ type Group struct {
 	Estimate *Estimate
 }
 
+// Total returns a sum; nil: the number is known for no post.
+func (g *Group) Total(m Metric) *int64 {
+	if v, ok := g.Totals[m]; ok {
+		return &v
+	}
+	return nil
+}
+
 // Estimate is the mean of a metric per post, with its uncertainty.
 type Estimate struct {
 	Posts     int // with the metric: the sample size

@@ -39,7 +39,7 @@ func (d *Scheduler) Submit(ctx context.Context, g post.Guard) (post.Post, error)
 		case draft.IsPendingApproval():
 			return post.Post{}, post.AlreadyPending()
 		}
-		c.checkFuture(draft.ScheduledTime)
+		c.checkFuture(inZone(draft.ScheduledTime, draft.TimeZone))
 		if err := c.checkComplete(ctx, draft, draft.ScheduledTime); err != nil {
 			return post.Post{}, err
 		}

@@ -212,9 +212,9 @@ func resolve(accounts []string, handles map[string][]account.Account) (problems 
 		case 1:
 			accounts[i] = found[0].ID.String()
 		case 0:
-			problems = append(problems, apperr.FieldError{Field: field, Code: "unknown", Message: fmt.Sprintf("There is no account %q.", text)})
+			problems = append(problems, apperr.Field(field, "unknown_account", "There is no account {account}.", text))
 		default:
-			problems = append(problems, apperr.FieldError{Field: field, Code: "ambiguous", Message: fmt.Sprintf("Several accounts are called %q. Name the network too, like %s:%s, or the account's id.", text, found[0].Network, text)})
+			problems = append(problems, apperr.Field(field, "ambiguous_account", "Several accounts are called {account}. Name the network too, like {example}, or the account's id.", text, found[0].Network+":"+text))
 		}
 	}
 	return problems

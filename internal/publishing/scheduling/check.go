@@ -37,8 +37,8 @@ func (c *check) next() *check {
 	return &check{scheduler: c.scheduler, workspace: c.workspace, lookup: c.lookup, files: map[uuid.UUID]media.Item{}}
 }
 
-func (c *check) add(field, code, format string, args ...any) {
-	c.problems = append(c.problems, apperr.FieldError{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+func (c *check) add(field, code, template string, args ...any) {
+	c.problems = append(c.problems, apperr.Field(field, code, template, args...))
 }
 
 // parseTime reads the scheduled time and the zone it is meant in.
@@ -46,7 +46,7 @@ func (c *check) parseTime(text, zoneName string) (time.Time, string) {
 	zoneName = c.zoneOr(zoneName)
 	zone, err := c.lookup.zone(zoneName)
 	if err != nil {
-		c.add("time_zone", "unknown", "%s.", err)
+		c.add("time_zone", "unknown_time_zone", "{reason}.", err)
 		return time.Time{}, zoneName
 	}
 	if text == "" {
@@ -55,10 +55,10 @@ func (c *check) parseTime(text, zoneName string) (time.Time, string) {
 	}
 	at, err := post.ParseTime(text, zone)
 	if err != nil {
-		c.add("scheduled_time", "invalid", "%s.", err)
+		c.add("scheduled_time", "invalid_time", "{reason}.", err)
 		return at, zoneName
 	}
-	c.checkFuture(at)
+	c.checkFuture(at.In(zone))
 	return at, zoneName
 }
 
@@ -72,7 +72,7 @@ func (c *check) zoneOr(name string) string {
 // checkZone checks the name of a zone that no time is read in.
 func (c *check) checkZone(name string) string {
 	if _, err := timezone.Load(name); err != nil {
-		c.add("time_zone", "unknown", "%s.", err)
+		c.add("time_zone", "unknown_time_zone", "{reason}.", err)
 	}
 	return name
 }
@@ -82,7 +82,7 @@ func (c *check) checkFuture(at time.Time) {
 	case at.IsZero():
 		c.add("scheduled_time", "required", "A scheduled time is required.")
 	case !at.After(c.scheduler.now()):
-		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
+		c.add("scheduled_time", "in_the_past", "{planned_at} is in the past. Name a later time, or use publish-now.", at)
 	case at.After(c.scheduler.now().Add(post.Horizon)):
 		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
 	}
@@ -93,7 +93,7 @@ const maxLateMinutes = 366 * 24 * 60
 
 func (c *check) lateLimit(minutes int) time.Duration {
 	if minutes < 0 || minutes > maxLateMinutes {
-		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to %d, or 0 for no limit.", maxLateMinutes)
+		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to {limit}, or 0 for no limit.", maxLateMinutes)
 	}
 	return time.Duration(minutes) * time.Minute
 }
@@ -127,9 +127,9 @@ func (c *check) parseIDs(field string, texts []string) []fieldID {
 		id, err := uuid.Parse(text)
 		switch {
 		case err != nil:
-			c.add(at, "invalid", "%q is not a UUID.", text)
+			c.add(at, "not_a_uuid", "{value} is not a UUID.", text)
 		case seen[id]:
-			c.add(at, "duplicate", "%s is listed twice.", id)
+			c.add(at, "duplicate", "{value} is listed twice.", id)
 		default:
 			seen[id] = true
 			out = append(out, fieldID{id, at})
@@ -161,7 +161,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	for _, l := range ids {
 		item, ok := known[l.id]
 		if !ok || item.Deleted {
-			c.add(l.field, "unknown", "No uploaded file %s. Upload it to /api/v1/media first.", l.id)
+			c.add(l.field, "unknown_file", "No uploaded file {file}. Upload it to /api/v1/media first.", l.id)
 			continue
 		}
 		c.files[l.id] = item
@@ -194,7 +194,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		c.add("thread_parent_id", "invalid", "%q is not a UUID.", text)
+		c.add("thread_parent_id", "not_a_uuid", "{value} is not a UUID.", text)
 		return nil, nil //nolint:nilerr // the problem is noted
 	}
 	parents, err := c.lookup.posts(ctx, []uuid.UUID{id})
@@ -203,7 +203,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	}
 	parent, ok := parents[id]
 	if !ok {
-		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
+		c.add("thread_parent_id", "unknown_post", "There is no post {post}.", id)
 		return nil, nil
 	}
 	c.checkParent(parent, at)
@@ -214,7 +214,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 func (c *check) checkParent(parent post.Post, at time.Time) {
 	switch parent.Status {
 	case post.Failed, post.Canceled:
-		c.add("thread_parent_id", "not_published", "The post %s is %s and cannot be replied to.", parent.ID, parent.Status)
+		c.add("thread_parent_id", "not_published", "The post {post} is {status} and cannot be replied to.", parent.ID, parent.Status)
 	default:
 		c.checkNotBeforeParent(parent, at)
 	}
@@ -224,7 +224,7 @@ func (c *check) checkParent(parent post.Post, at time.Time) {
 // zero; it was already reported.
 func (c *check) checkNotBeforeParent(parent post.Post, at time.Time) {
 	if !at.IsZero() && !parent.Status.IsFinal() && at.Before(parent.ScheduledTime) {
-		c.add("scheduled_time", "before_parent", "The parent post is scheduled for %s; use the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
+		c.add("scheduled_time", "before_parent", "The parent post is scheduled for {planned_at}; use the same or a later time.", inZone(parent.ScheduledTime, parent.TimeZone))
 	}
 }
 
@@ -253,10 +253,10 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post,
 		a, ok := known[l.id]
 		switch {
 		case !ok:
-			c.add(l.field, "unknown", "There is no account %s.", l.id)
+			c.add(l.field, "unknown_account", "There is no account {account}.", l.id)
 		case !c.checkConnected(l.field, a):
 		case parent != nil && !onAccount(*parent, l.id):
-			c.add(l.field, "not_in_thread", "The parent post does not go to %s.", a.Handle)
+			c.add(l.field, "not_in_thread", "The parent post does not go to {handle}.", a.Handle)
 		default:
 			out = append(out, a)
 		}
@@ -268,7 +268,7 @@ func (c *check) checkConnected(field string, a account.Account) bool {
 	if a.Status == account.Connected {
 		return true
 	}
-	c.add(field, "not_connected", "Reconnect the account %s first.", a.Handle)
+	c.add(field, "not_connected", "Reconnect the account {handle} first.", a.Handle)
 	return false
 }
 
@@ -286,6 +286,6 @@ var languagePattern = regexp.MustCompile(`^[a-z]{2,3}$`)
 
 func (c *check) checkLanguage(text string) {
 	if text != "" && !languagePattern.MatchString(text) {
-		c.add("language", "invalid", "%q is not a language code; use ISO 639-1, such as vi or en.", text)
+		c.add("language", "not_a_language", "{value} is not a language code; use ISO 639-1, such as vi or en.", text)
 	}
 }

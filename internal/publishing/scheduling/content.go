@@ -18,10 +18,11 @@ import (
 // checkContent lets every target's network count the post's characters.
 func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	c.targets = accounts
-	seen := map[apperr.FieldError]bool{}
+	seen := map[[3]string]bool{}
 	add := func(problem apperr.FieldError) {
-		if !seen[problem] {
-			seen[problem] = true
+		key := [3]string{problem.Field, problem.Code, problem.Message}
+		if !seen[key] {
+			seen[key] = true
 			c.problems = append(c.problems, problem)
 		}
 	}
@@ -37,7 +38,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		}
 		adapter, ok := c.scheduler.Networks.Get(a.Network)
 		if !ok {
-			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
+			c.add("accounts", "unsupported_network", "This installation cannot publish to {network}.", a.Network)
 			continue
 		}
 		limits, err := c.lookup.limits(ctx, adapter, a)
@@ -49,7 +50,7 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		options := c.options(p, a, o, adapter, add)
 		for i, s := range segments {
 			for _, found := range adapter.Check(c.networkContent(p, i, s, options, limits), limits) {
-				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
 			}
 		}
 	}

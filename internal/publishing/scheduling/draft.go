@@ -75,7 +75,7 @@ func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (chang
 		change.TimeZone = &zone
 		fallthrough
 	default:
-		c.checkFuture(draft.ScheduledTime)
+		c.checkFuture(inZone(draft.ScheduledTime, draft.TimeZone))
 	}
 	if at.QueueGroupID != "" {
 		change.QueueGroupID, err = c.namedSlot(ctx, at.QueueGroupID, draft.ScheduledTime, accounts)
@@ -113,11 +113,11 @@ func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time
 func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
 		if content != nil && !isValidText(*content) {
-			c.add(prefix+"content", "invalid", "The text must be valid UTF-8 without NUL.")
+			c.add(prefix+"content", "invalid_text", "The text must be valid UTF-8 without NUL.")
 		}
 		for i, s := range thread {
 			if !isValidText(s.Content) {
-				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid", "The text must be valid UTF-8 without NUL.")
+				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid_text", "The text must be valid UTF-8 without NUL.")
 			}
 		}
 	}

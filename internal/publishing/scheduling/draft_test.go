@@ -58,16 +58,16 @@ func TestDraft_RejectsUnstorableValues(t *testing.T) {
 		change func(*scheduling.Draft)
 		want   string
 	}{
-		"text":     {func(d *scheduling.Draft) { d.Content = nul }, "content invalid"},
-		"segment":  {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "x"}, {Content: nul}} }, "thread[1].content invalid"},
-		"override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &nul}} }, "overrides." + a + ".content invalid"},
+		"text":     {func(d *scheduling.Draft) { d.Content = nul }, "content invalid_text"},
+		"segment":  {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "x"}, {Content: nul}} }, "thread[1].content invalid_text"},
+		"override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &nul}} }, "overrides." + a + ".content invalid_text"},
 		"override thread": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{{Content: nul}}}}
-		}, "overrides." + a + ".thread[0].content invalid"},
-		"file":       {func(d *scheduling.Draft) { d.Attachments = []string{uuid.NewString()} }, "attachments[0] unknown"},
+		}, "overrides." + a + ".thread[0].content invalid_text"},
+		"file":       {func(d *scheduling.Draft) { d.Attachments = []string{uuid.NewString()} }, "attachments[0] unknown_file"},
 		"past":       {func(d *scheduling.Draft) { d.ScheduledTime = in(-time.Hour) }, "scheduled_time in_the_past"},
-		"zone":       {func(d *scheduling.Draft) { d.TimeZone = "Mars/Olympus" }, "time_zone unknown"},
-		"language":   {func(d *scheduling.Draft) { d.Language = "Vietnamese" }, "language invalid"},
+		"zone":       {func(d *scheduling.Draft) { d.TimeZone = "Mars/Olympus" }, "time_zone unknown_time_zone"},
+		"language":   {func(d *scheduling.Draft) { d.Language = "Vietnamese" }, "language not_a_language"},
 		"late limit": {func(d *scheduling.Draft) { d.LateLimit = -1 }, "drop_if_late_minutes invalid"},
 	} {
 		d := scheduling.Draft{SaveAsDraft: true}
@@ -79,7 +79,7 @@ func TestDraft_RejectsUnstorableValues(t *testing.T) {
 	}
 	p := draft(n)
 	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &nul})
-	expect(t, err, "content invalid")
+	expect(t, err, "content invalid_text")
 }
 
 func TestDraft_ScheduleValidates(t *testing.T) {
@@ -106,7 +106,7 @@ func TestDraft_ScheduleValidates(t *testing.T) {
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}}})
 	n.Must(err)
 	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(-time.Hour), TimeZone: "Mars/Olympus"})
-	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown")
+	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown_time_zone")
 	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft || !now.ScheduledTime.IsZero() {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
 	}

@@ -80,8 +80,11 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		next.LinkBase = c.linkBase(*edit.TrackLinks, current.LinkBase)
 		change.LinkBase = &next.LinkBase
 	}
+	if change.UTM = edit.UTM; edit.UTM != nil {
+		c.problems = append(c.problems, edit.UTM.Check("utm")...)
+	}
 	if change.IsEmpty() && len(c.problems) == 0 {
-		c.add("", "empty", "Name at least one field to change.")
+		c.add("", "nothing_to_change", "Name at least one field to change.")
 	}
 	if edit.Language != nil {
 		c.checkLanguage(*edit.Language)

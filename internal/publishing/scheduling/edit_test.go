@@ -29,17 +29,17 @@ func TestEdit_Validates(t *testing.T) {
 		edit scheduling.Edit
 		want string
 	}{
-		"nothing":         {scheduling.Edit{}, " empty"},
+		"nothing":         {scheduling.Edit{}, " nothing_to_change"},
 		"too long":        {scheduling.Edit{Content: text(strings.Repeat("x", 501))}, "content too_long"},
 		"no text":         {scheduling.Edit{Content: text("")}, "content empty"},
-		"NUL":             {scheduling.Edit{Content: text("\x00")}, "content invalid"},
+		"NUL":             {scheduling.Edit{Content: text("\x00")}, "content invalid_text"},
 		"past":            {scheduling.Edit{ScheduledTime: text(in(-time.Hour))}, "scheduled_time in_the_past"},
-		"unknown zone":    {scheduling.Edit{TimeZone: text("Mars/Olympus")}, "time_zone unknown"},
-		"empty zone":      {scheduling.Edit{TimeZone: text("")}, "time_zone unknown"},
-		"language":        {scheduling.Edit{Language: text("xxxx")}, "language invalid"},
+		"unknown zone":    {scheduling.Edit{TimeZone: text("Mars/Olympus")}, "time_zone unknown_time_zone"},
+		"empty zone":      {scheduling.Edit{TimeZone: text("")}, "time_zone unknown_time_zone"},
+		"language":        {scheduling.Edit{Language: text("xxxx")}, "language not_a_language"},
 		"no account":      {scheduling.Edit{Accounts: list()}, "accounts required"},
-		"unknown account": {scheduling.Edit{Accounts: list(uuid.NewString())}, "accounts[0] unknown"},
-		"unknown file":    {scheduling.Edit{Attachments: list(uuid.NewString())}, "attachments[0] unknown"},
+		"unknown account": {scheduling.Edit{Accounts: list(uuid.NewString())}, "accounts[0] unknown_account"},
+		"unknown file":    {scheduling.Edit{Attachments: list(uuid.NewString())}, "attachments[0] unknown_file"},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, id
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(found, func(a account.Account) bool { return a.ID == id }) {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "account", Code: "unknown", Message: fmt.Sprintf("There is no account %s (number %d of those named).", id, i+1)})
+			return nil, apperr.InvalidFields(apperr.Field("account", "unknown_account", "There is no account {account} (number {number} of those named).", id, i+1))
 		}
 	}
 	return found, nil
@@ -88,7 +87,7 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	f := MediaFit{Account: a, Verdict: FitUnknown}
 	adapter, ok := k.scheduler.Networks.Get(a.Network)
 	if !ok {
-		f.Reasons = []apperr.FieldError{{Field: "account", Code: "unsupported", Message: "This installation cannot publish to " + a.Network + "."}}
+		f.Reasons = []apperr.FieldError{apperr.Field("account", "unsupported_network", "This installation cannot publish to {network}.", a.Network)}
 		return f
 	}
 	limits, err := k.limits(ctx, adapter, a)
@@ -101,7 +100,7 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	if f.Reasons = plan.Problems; plan.Fits() {
 		for _, problem := range adapter.Check(network.Content{Text: "x", Media: info}, limits) {
 			if strings.HasPrefix(problem.Field, "attachments") {
-				f.Reasons = append(f.Reasons, apperr.FieldError{Field: "file", Code: problem.Code, Message: problem.Message})
+				f.Reasons = append(f.Reasons, apperr.FieldError{Field: "file", Code: problem.Code, Message: problem.Message, Params: problem.Params})
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"unicode/utf8"
 
 	"dateline/internal/infra/apperr"
@@ -19,7 +18,7 @@ func ParseOptions(adapter network.Network, raw json.RawMessage) (network.PostOpt
 	}
 	parser, ok := adapter.(network.OptionParser)
 	if !ok {
-		return nil, []network.Violation{{Field: "options", Code: "unsupported_option", Message: "Posts to " + adapter.Name() + " have no options. Remove them."}}
+		return nil, []network.Violation{network.NewViolation("options", "no_options", "Posts to {network} have no options. Remove them.", adapter.Name())}
 	}
 	options, problems := parser.ParseOptions(raw)
 	if len(problems) > 0 {
@@ -45,14 +44,14 @@ func (c *check) options(p post.Post, a account.Account, o *post.Override, adapte
 	if o != nil && o.Options != nil {
 		for _, name := range o.Options.Networks() {
 			if name != a.Network {
-				add(apperr.FieldError{Field: "overrides." + a.ID.String() + ".options." + name, Code: "other_network",
-					Message: fmt.Sprintf("The account %s is on %s. Remove the options for %s.", a.Handle, a.Network, name)})
+				add(apperr.Field("overrides."+a.ID.String()+".options."+name, "other_network",
+					"The account {handle} is on {network}. Remove the options for {other}.", a.Handle, a.Network, name))
 			}
 		}
 	}
 	options, problems := ParseOptions(adapter, p.OptionsFor(post.Target{Network: a.Network, Override: o}))
 	for _, found := range problems {
-		add(apperr.FieldError{Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message})
+		add(apperr.FieldError{Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
 	}
 	return options
 }
@@ -60,6 +59,6 @@ func (c *check) options(p post.Post, a account.Account, o *post.Override, adapte
 // checkOptionText refuses options that the database cannot store.
 func (c *check) checkOptionText(field string, raw json.RawMessage) {
 	if !utf8.Valid(raw) || bytes.Contains(raw, []byte(`\u0000`)) {
-		c.add(field, "invalid", "The options must be valid UTF-8 without NUL.")
+		c.add(field, "invalid_text", "The options must be valid UTF-8 without NUL.")
 	}
 }

@@ -123,13 +123,13 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
+			add(apperr.Field(fieldOfSegment(i, s, a, t.Override, "content"), "invalid_text", "The text must be valid UTF-8 without NUL."))
 		}
 		if readable && known {
 			content := c.networkContent(p, i, s, options, limits)
 			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)

@@ -100,7 +100,7 @@ func (c *check) queueOf(ctx context.Context, named string, accounts []account.Ac
 	}
 	switch {
 	case named != "":
-		c.add("queue_group_id", "unknown", "There is no account group %s.", named)
+		c.add("queue_group_id", "unknown", "There is no account group {group}.", named)
 	case found == nil:
 		c.add("queue_group_id", "required", "No queue covers all of the accounts. Add slots to a group that has them, or name a queue.")
 	default:
@@ -112,9 +112,9 @@ func (c *check) queueOf(ctx context.Context, named string, accounts []account.Ac
 func (c *check) checkQueue(g account.Group, accounts []uuid.UUID) bool {
 	switch {
 	case len(g.Slots) == 0:
-		c.add("queue_group_id", "no_slots", "The queue of %s has no slots. Add some first.", g.Name)
+		c.add("queue_group_id", "no_slots", "The queue of {group} has no slots. Add some first.", g.Name)
 	case !g.Covers(accounts):
-		c.add("queue_group_id", "not_covered", "The group %s does not have all accounts of the post.", g.Name)
+		c.add("queue_group_id", "not_covered", "The group {group} does not have all accounts of the post.", g.Name)
 	default:
 		return true
 	}
@@ -154,7 +154,7 @@ func (c *check) nextFree(ctx context.Context, g account.Group, accounts []accoun
 		}
 		batch = batch[:0]
 	}
-	c.add("queue_group_id", "full", "The queue of %s has no free slot within five years. Add slots.", g.Name)
+	c.add("queue_group_id", "full", "The queue of {group} has no free slot within five years. Add slots.", g.Name)
 	return time.Time{}, nil
 }
 
@@ -185,7 +185,7 @@ func (c *check) namedSlot(ctx context.Context, named string, at time.Time, accou
 		return nil, err
 	}
 	if !at.IsZero() && !g.HasSlotAt(at) {
-		c.add("scheduled_time", "no_slot", "The queue of %s has no slot at this time. Omit queue_group_id, or send when: next_free.", g.Name)
+		c.add("scheduled_time", "no_slot", "The queue of {group} has no slot at this time. Omit queue_group_id, or send when: next_free.", g.Name)
 	}
 	return &g.ID, nil
 }
@@ -194,7 +194,7 @@ func (c *check) namedSlot(ctx context.Context, named string, at time.Time, accou
 func (c *check) checkWhen(when, scheduledTime string) {
 	switch {
 	case when != "" && when != NextFree:
-		c.add("when", "invalid", "%q is not supported; send next_free, or a scheduled_time.", when)
+		c.add("when", "invalid", "{value} is not supported; send next_free, or a scheduled_time.", when)
 	case when != "" && scheduledTime != "":
 		c.add("when", "conflict", "Send either when or scheduled_time.")
 	}

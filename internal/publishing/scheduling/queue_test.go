@@ -278,8 +278,8 @@ func TestQueue_RefusalsNameTheField(t *testing.T) {
 	}{
 		"another word":   {func(d *scheduling.Draft) { d.When = "soon" }, "when", "invalid"},
 		"and a time":     {func(d *scheduling.Draft) { d.ScheduledTime = slot.Format(time.RFC3339) }, "when", "conflict"},
-		"a draft":        {func(d *scheduling.Draft) { d.SaveAsDraft = true }, "when", "unsupported"},
-		"a reply":        {func(d *scheduling.Draft) { d.ThreadParentID = parent.ID.String() }, "when", "unsupported"},
+		"a draft":        {func(d *scheduling.Draft) { d.SaveAsDraft = true }, "when", "draft_has_no_slot"},
+		"a reply":        {func(d *scheduling.Draft) { d.ThreadParentID = parent.ID.String() }, "when", "reply_needs_time"},
 		"unknown":        {func(d *scheduling.Draft) { d.QueueGroupID = uuid.NewString() }, "queue_group_id", "unknown"},
 		"without slots":  {func(d *scheduling.Draft) { d.QueueGroupID = empty.ID.String() }, "queue_group_id", "no_slots"},
 		"no such group":  {func(d *scheduling.Draft) { d.Accounts = []string{b.ID.String()} }, "queue_group_id", "required"},

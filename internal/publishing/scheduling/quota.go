@@ -3,14 +3,12 @@ package scheduling
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
-	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
@@ -33,8 +31,7 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 	}
 	for _, a := range c.targets {
 		if a.Status != account.Connected {
-			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
-				Message: fmt.Sprintf("Reconnect the account %s before the post is due.", a.Handle)})
+			out = append(out, post.NewWarning(post.WarnReconnect, a.ID, "Reconnect the account {handle} before the post is due.", a.Handle))
 		}
 		if w := expiryWarning(p, a); w != nil {
 			out = append(out, *w)
@@ -74,11 +71,9 @@ func expiryWarning(p post.Post, a account.Account) *post.Warning {
 	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
 		return nil
 	}
-	if z, err := timezone.Load(p.TimeZone); err == nil {
-		ends = ends.In(z)
-	}
-	return &post.Warning{Code: post.WarnExpires, AccountID: a.ID, Message: fmt.Sprintf(
-		"Access to %s expires on %s, before the post is due. Reconnect the account before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
+	ends = inZone(ends, p.TimeZone)
+	w := post.NewWarning(post.WarnExpires, a.ID, "Access to {handle} ends at {ends_at}, before the post is due. Reconnect the account before then.", a.Handle, ends)
+	return &w
 }
 
 // quotaWindow is a period with a limited number of posts.
@@ -118,23 +113,21 @@ func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account
 		if n <= s.allowed {
 			continue
 		}
-		number := fmt.Sprintf("%d posts are", n)
-		switch {
-		case n == 1:
-			number = "1 post is"
-		case n >= allowed+countMargin:
-			number = fmt.Sprintf("At least %d posts are", n)
-		}
-		left, in := "", " in "+period(b.Per)
-		if b.Per <= 0 {
-			in = " until then"
+		var exactly, atLeast, left, per any // those that are not known are omitted
+		if exactly = n; n >= allowed+countMargin {
+			exactly, atLeast = nil, n
 		}
 		if s.allowed < allowed {
-			left = fmt.Sprintf(", of which %d are left", max(s.allowed, 0))
+			left = max(s.allowed, 0)
 		}
-		return &post.Warning{Code: post.WarnQuota, AccountID: a.ID, Message: fmt.Sprintf(
-			"%s scheduled to %s between %s; %s allows %d%s%s. The rest will be published later.",
-			number, a.Handle, between(s.from, s.to, p.TimeZone), known.AllowedBy, allowed, in, left)}, nil
+		if b.Per > 0 {
+			per = b.Per
+		}
+		from, to := inZone(s.from, p.TimeZone).Round(time.Minute), inZone(s.to, p.TimeZone).Round(time.Minute)
+		w := post.NewWarning(post.WarnQuota, a.ID,
+			"[{posts|post is|posts are}][At least {at_least} posts are] scheduled to {handle} from {from_at} to {to_at}; {by} allows {limit}[ in {per_seconds}][, of which {left} are left]. The rest will be published later.",
+			exactly, atLeast, a.Handle, from, to, known.AllowedBy, allowed, per, left)
+		return &w, nil
 	}
 	return nil, nil
 }
@@ -166,32 +159,6 @@ func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) [
 		s.allowed = b.Available(now) / cost
 	}
 	return []quotaWindow{s}
-}
-
-func between(from, to time.Time, zone string) string {
-	if z, err := timezone.Load(zone); err == nil {
-		from, to = from.In(z), to.In(z)
-	}
-	from, to = from.Round(time.Minute), to.Round(time.Minute)
-	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
-		return from.Format("15:04") + " and " + to.Format("15:04 on 2 January 2006")
-	}
-	return from.Format("15:04 on 2 January") + " and " + to.Format("15:04 on 2 January 2006")
-}
-
-func period(d time.Duration) string {
-	for _, unit := range []struct {
-		d    time.Duration
-		name string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		switch {
-		case d == unit.d:
-			return "1 " + unit.name
-		case d >= unit.d && d%unit.d == 0:
-			return fmt.Sprintf("%d %ss", d/unit.d, unit.name)
-		}
-	}
-	return d.String()
 }
 
 // bucketsTimeout limits how long a request waits for the forecast.

@@ -8,6 +8,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/post"
 )
 
@@ -25,6 +26,7 @@ type Draft struct {
 	Language       string              `json:"language,omitempty"`
 	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // 0: no limit
 	TrackLinks     bool                `json:"track_links,omitempty"`          // replace URLs by short links
+	UTM            utm.Params          `json:"utm,omitempty"`                  // of tracked links, in place of those of the account and the campaign
 	When           string              `json:"-"`                              // NextFree: the next free slot of a queue
 	QueueGroupID   string              `json:"-"`                              // whose slot ScheduledTime is, or which queue NextFree means
 	Labels         []uuid.UUID         `json:"labels,omitempty"`               // labels and at most one campaign
@@ -109,10 +111,10 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 	}
 	c.checkWhen(draft.When, draft.ScheduledTime)
 	if draft.When != "" && draft.ThreadParentID != "" {
-		c.add("when", "unsupported", "A reply needs a scheduled_time: it must not come before the post that it answers.")
+		c.add("when", "reply_needs_time", "A reply needs a scheduled_time: it must not come before the post that it answers.")
 	}
 	if draft.When != "" && draft.SaveAsDraft {
-		c.add("when", "unsupported", "A draft gets a slot when it is scheduled.")
+		c.add("when", "draft_has_no_slot", "A draft gets a slot when it is scheduled.")
 	}
 	if draft.When != "" || draft.ScheduledTime == "" && draft.SaveAsDraft {
 		n.Post.TimeZone = c.checkZone(c.zoneOr(draft.TimeZone))
@@ -121,6 +123,8 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
 	n.Post.LinkBase = c.linkBase(draft.TrackLinks, "")
+	n.Post.UTM = draft.UTM
+	c.problems = append(c.problems, draft.UTM.Check("utm")...)
 	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
 		return post.NewPost{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
@@ -137,6 +138,7 @@ type Edit struct {
 	Language      *string
 	LateLimit     *int
 	TrackLinks    *bool
+	UTM           *utm.Params
 	When          string // NextFree: the next free slot of a queue
 	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }

@@ -57,8 +57,8 @@ func TestSchedule_ReportsAllProblems(t *testing.T) {
 	a := n.Connect("desk")
 	_, err := schedule(n, scheduling.Draft{Content: strings.Repeat("x", 501), ScheduledTime: in(-time.Hour), Language: "Vietnamese",
 		Attachments: []string{"none", uuid.NewString()}, Accounts: []string{"desk", a.ID.String(), a.ID.String(), uuid.NewString()}, ThreadParentID: uuid.NewString()})
-	expect(t, err, "accounts[0] invalid", "accounts[2] duplicate", "accounts[3] unknown", "attachments[0] invalid", "attachments[1] unknown",
-		"content too_long", "language invalid", "scheduled_time in_the_past", "thread_parent_id unknown")
+	expect(t, err, "accounts[0] not_a_uuid", "accounts[2] duplicate", "accounts[3] unknown_account", "attachments[0] not_a_uuid", "attachments[1] unknown_file",
+		"content too_long", "language not_a_language", "scheduled_time in_the_past", "thread_parent_id unknown_post")
 	if rows := n.Count("select count(*) from scheduled_posts"); rows != 0 {
 		t.Errorf("%d posts were stored", rows)
 	}
@@ -108,9 +108,9 @@ func TestSchedule_RejectsImpossibleTimes(t *testing.T) {
 	for name, c := range map[string]struct{ at, zone, want string }{
 		"past":          {in(-time.Second), "", "scheduled_time in_the_past"},
 		"too far":       {in(6 * 366 * 24 * time.Hour), "", "scheduled_time too_far"},
-		"no time":       {"soon", "", "scheduled_time invalid"},
-		"unknown zone":  {in(time.Hour), "Mars/Olympus", "time_zone unknown"},
-		"skipped clock": {lastSunday(next, time.March) + "T02:30", "Europe/Berlin", "scheduled_time invalid"},
+		"no time":       {"soon", "", "scheduled_time invalid_time"},
+		"unknown zone":  {in(time.Hour), "Mars/Olympus", "time_zone unknown_time_zone"},
+		"skipped clock": {lastSunday(next, time.March) + "T02:30", "Europe/Berlin", "scheduled_time invalid_time"},
 	} {
 		_, err := schedule(n, scheduling.Draft{Content: "Hello", ScheduledTime: c.at, TimeZone: c.zone})
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
@@ -127,7 +127,7 @@ func lastSunday(year int, month time.Month) string {
 func TestSchedule_RejectsInvalidText(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
-	for text, want := range map[string]string{"a\x00b": "content invalid", "a\xffb": "content invalid", "": "content empty", " \n\t": "content empty"} {
+	for text, want := range map[string]string{"a\x00b": "content invalid_text", "a\xffb": "content invalid_text", "": "content empty", " \n\t": "content empty"} {
 		_, err := schedule(n, scheduling.Draft{Content: text, ScheduledTime: in(time.Hour)})
 		if got := problems(t, err); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: refused for %q, want %s", text, got, want)
@@ -197,9 +197,9 @@ func TestSchedule_ReplyNeedsItsParent(t *testing.T) {
 	_, err = reply(root, func(d *scheduling.Draft) { d.ScheduledTime = in(time.Minute) })
 	expect(t, err, "scheduled_time before_parent")
 	_, err = reply(root, func(d *scheduling.Draft) { d.ScheduledTime = "soon" })
-	expect(t, err, "scheduled_time invalid")
+	expect(t, err, "scheduled_time invalid_time")
 	_, err = reply(root, func(d *scheduling.Draft) { d.ThreadParentID = "none" })
-	expect(t, err, "thread_parent_id invalid")
+	expect(t, err, "thread_parent_id not_a_uuid")
 
 	early := in(time.Minute)
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, child), scheduling.Edit{ScheduledTime: &early})
@@ -230,7 +230,7 @@ func TestSchedule_IsIsolated(t *testing.T) {
 	p := n.Schedule()
 	_, rival, _ := n.Found("Rivals")
 	_, _, err := n.Scheduler.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, idempotency.Key{})
-	expect(t, err, "accounts[0] unknown", "thread_parent_id unknown")
+	expect(t, err, "accounts[0] unknown_account", "thread_parent_id unknown_post")
 }
 
 func TestSchedule_ReplayIsNotValidated(t *testing.T) {

@@ -84,15 +84,15 @@ func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDr
 	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == workspace.Author}
 	zone, err := c.lookup.zone(in.TimeZone)
 	if err != nil {
-		c.add("time_zone", "unknown", "%s.", err)
+		c.add("time_zone", "unknown_time_zone", "{reason}.", err)
 	}
 	rule, err := recurrence.Parse(in.Rule)
 	if err != nil {
-		c.add("rule", "unsupported", "%s.", err)
+		c.add("rule", "unsupported_rule", "{reason}.", err)
 	}
 	starts, err := recurrence.ParseLocal(in.Starts)
 	if err != nil {
-		c.add("starts", "invalid", "%s.", err)
+		c.add("starts", "invalid_time", "{reason}.", err)
 	} else if distance := starts.Sub(c.scheduler.now()); distance > post.Horizon || distance < -post.Horizon {
 		c.add("starts", "too_far", "A series starts at most five years ago or ahead.")
 	}
@@ -271,12 +271,12 @@ func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occu
 
 // upcomingName returns the name of an upcoming occurrence.
 func upcomingName(s post.Series, text string, now time.Time) (string, error) {
-	refuse := func(code, format string, args ...any) error {
-		return apperr.InvalidFields(apperr.FieldError{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
+	refuse := func(code, template string, args ...any) error {
+		return apperr.InvalidFields(apperr.Field("occurrence", code, template, args...))
 	}
 	local, err := recurrence.ParseLocal(text)
 	if err != nil {
-		return "", refuse("invalid", "%s.", err)
+		return "", refuse("invalid_time", "{reason}.", err)
 	}
 	rule, starts, zone, err := parseSchedule(s)
 	if err != nil {
@@ -290,11 +290,11 @@ func upcomingName(s post.Series, text string, now time.Time) (string, error) {
 			break
 		}
 		if !o.At.After(now) {
-			return "", refuse("in_the_past", "%s has passed.", recurrence.FormatLocal(local))
+			return "", refuse("in_the_past", "{occurrence} has passed.", recurrence.FormatLocal(local))
 		}
 		return o.Name(), nil
 	}
-	return "", refuse("unknown", "The series does not occur at %s; see its occurrences.", recurrence.FormatLocal(local))
+	return "", refuse("unknown", "The series does not occur at {occurrence}; see its occurrences.", recurrence.FormatLocal(local))
 }
 
 // parseSchedule parses a rule that was checked when it was stored.

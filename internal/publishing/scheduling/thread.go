@@ -22,7 +22,7 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 			return nil, err
 		}
 		if s.AfterMinutes < 0 || s.AfterMinutes > post.MaxAfterMinutes {
-			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "invalid", "A segment can follow at most %d minutes after the previous one. Use a smaller number.", post.MaxAfterMinutes)
+			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "segment_delay", "A segment can follow at most {limit} minutes after the previous one. Use a smaller number.", post.MaxAfterMinutes)
 		}
 		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids, AfterMinutes: s.AfterMinutes})
 	}
@@ -39,7 +39,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 			continue
 		}
 		if out[id] != nil { // an id can be written in several ways
-			c.add("overrides."+id.String(), "duplicate", "The account %s is listed twice.", id)
+			c.add("overrides."+id.String(), "duplicate", "The account {account} is listed twice.", id)
 			continue
 		}
 		field := "overrides." + id.String()
@@ -68,11 +68,11 @@ func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, b
 	id, err := uuid.Parse(text)
 	switch {
 	case err != nil:
-		c.add("overrides", "invalid", "%q is not an account id.", text)
+		c.add("overrides", "invalid", "{value} is not an account id.", text)
 	case c.settled[id]:
-		c.add("overrides."+id.String(), "too_late", "The post on account %s can no longer be changed.", id)
+		c.add("overrides."+id.String(), "too_late", "The post on account {account} can no longer be changed.", id)
 	case !slices.Contains(accounts, id):
-		c.add("overrides."+id.String(), "unknown", "The post does not go to the account %s.", id)
+		c.add("overrides."+id.String(), "unknown", "The post does not go to the account {account}.", id)
 	default:
 		return id, true
 	}

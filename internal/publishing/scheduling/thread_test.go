@@ -72,21 +72,21 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		"empty segment": {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: ""}} }, []string{"thread[0].content empty"}},
 		"segment's file": {func(d *scheduling.Draft) {
 			d.Thread = []scheduling.Segment{{Content: "x", Attachments: []string{file}}}
-		}, []string{"thread[0].attachments[0] unknown"}},
+		}, []string{"thread[0].attachments[0] unknown_file"}},
 		"segment's no file": {func(d *scheduling.Draft) {
 			d.Thread = []scheduling.Segment{{Content: "x", Attachments: []string{"cat"}}}
-		}, []string{"thread[0].attachments[0] invalid"}},
+		}, []string{"thread[0].attachments[0] not_a_uuid"}},
 		"long override":  {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &long}} }, []string{"overrides." + a + ".content too_long"}},
 		"empty override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: ptr("")}} }, []string{"overrides." + a + ".content empty"}},
 		"override's file": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{a: {Attachments: &[]string{file}}}
-		}, []string{"overrides." + a + ".attachments[0] unknown"}},
+		}, []string{"overrides." + a + ".attachments[0] unknown_file"}},
 		"override's segment": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{b: {Thread: &[]scheduling.Segment{{Content: long}}}}
 		}, []string{"overrides." + b + ".thread[0].content too_long"}},
 		"override's thread": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{b: {Thread: &[]scheduling.Segment{{Content: "x", Attachments: []string{file}}}}}
-		}, []string{"overrides." + b + ".thread[0].attachments[0] unknown"}},
+		}, []string{"overrides." + b + ".thread[0].attachments[0] unknown_file"}},
 		"other account": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{other: {Content: ptr("x")}} }, []string{"overrides." + other + " unknown"}},
 		"no account":    {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{"desk": {Content: ptr("x")}} }, []string{"overrides invalid"}},
 		"account twice": {func(d *scheduling.Draft) {
@@ -103,7 +103,7 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		"NUL, overridden": {func(d *scheduling.Draft) {
 			d.Content = "a\x00"
 			d.Overrides = map[string]scheduling.Override{a: {Content: ptr("x")}, b: {Content: ptr("y")}}
-		}, []string{"content invalid"}},
+		}, []string{"content invalid_text"}},
 		"all, overridden once": {func(d *scheduling.Draft) {
 			d.Content = long
 			d.Overrides = map[string]scheduling.Override{a: {Content: ptr("x")}}
@@ -113,8 +113,8 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 			d.Overrides = map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{}}, b: {Thread: &[]scheduling.Segment{}}}
 		}, nil},
 		"everything for both":   {func(d *scheduling.Draft) { d.Content = long }, []string{"content too_long"}},
-		"NUL in a segment":      {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "a\x00"}} }, []string{"thread[0].content invalid"}},
-		"bad UTF-8 in override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{b: {Content: ptr("a\xff")}} }, []string{"overrides." + b + ".content invalid"}},
+		"NUL in a segment":      {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "a\x00"}} }, []string{"thread[0].content invalid_text"}},
+		"bad UTF-8 in override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{b: {Content: ptr("a\xff")}} }, []string{"overrides." + b + ".content invalid_text"}},
 	} {
 		d := base
 		c.change(&d)

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -68,32 +67,34 @@ func handleOf(p post.Post, account uuid.UUID) string {
 }
 
 func nearbyWarning(n post.NearbyPost, p post.Post, handle string, account uuid.UUID) post.Warning {
-	at := formatTime(n.At, p.TimeZone)
-	w := post.Warning{Code: post.WarnConflict, AccountID: account, PostID: &n.PostID, At: &n.At,
-		Message: fmt.Sprintf("Another post on %s is scheduled for %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWindow.Minutes()), n.PostID)}
+	at, within := inZone(n.At, p.TimeZone), post.ConflictWindow
+	var w post.Warning
 	switch {
 	case n.SameText && n.Published:
-		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text was published on %s at %s: post %s.", handle, at, n.PostID)
+		w = post.NewWarning(post.WarnDuplicate, account, "The same text was published on {handle} at {published_at}: post {post}.", handle, at, n.PostID)
 	case n.SameText:
-		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text is scheduled to %s for %s: post %s.", handle, at, n.PostID)
+		w = post.NewWarning(post.WarnDuplicate, account, "The same text is scheduled to {handle} for {planned_at}: post {post}.", handle, at, n.PostID)
 	case n.Published:
-		w.Message = fmt.Sprintf("Another post was published on %s at %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWindow.Minutes()), n.PostID)
+		w = post.NewWarning(post.WarnConflict, account, "Another post was published on {handle} at {published_at}, less than {within_seconds} away: {post}.", handle, at, within, n.PostID)
+	default:
+		w = post.NewWarning(post.WarnConflict, account, "Another post on {handle} is scheduled for {planned_at}, less than {within_seconds} away: {post}.", handle, at, within, n.PostID)
 	}
+	w.PostID, w.At = &n.PostID, &n.At
 	return w
 }
 
-func formatTime(at time.Time, zone string) string {
+// inZone returns a time in the zone with a name, or unchanged if there is none.
+func inZone(at time.Time, zone string) time.Time {
 	if z, err := timezone.Load(zone); err == nil {
-		at = at.In(z)
+		return at.In(z)
 	}
-	return at.Format("15:04 on 2 January 2006")
+	return at
 }
 
 // contentWarnings returns the warnings that do not depend on other posts.
 func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
-		out = append(out, post.Warning{Code: post.WarnNight,
-			Message: fmt.Sprintf("It is scheduled at night: %s in %s.", formatTime(p.ScheduledTime, p.TimeZone), p.TimeZone)})
+		out = append(out, post.NewWarning(post.WarnNight, uuid.Nil, "It is scheduled at night: {planned_at} in {time_zone}.", p.ScheduledTime.In(zone), p.TimeZone))
 	}
 	bare := 0
 	for _, id := range p.MediaIDs() {
@@ -101,11 +102,8 @@ func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 			bare++
 		}
 	}
-	switch {
-	case bare == 1:
-		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: "An image has no alternative text."})
-	case bare > 1:
-		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: fmt.Sprintf("%d images have no alternative text.", bare)})
+	if bare > 0 {
+		out = append(out, post.NewWarning(post.WarnNoAltText, uuid.Nil, "{images|image has|images have} no alternative text.", bare))
 	}
 	return out
 }
@@ -170,10 +168,11 @@ func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []R
 
 // rowWarning warns about another row of the same request.
 func rowWarning(code string, other validRow, at post.Slot, row validRow) post.Warning {
-	what := "The same text is in"
+	handle, planned := handleOf(row.post, at.AccountID), inZone(other.post.ScheduledTime, row.post.TimeZone)
+	w := post.NewWarning(post.WarnDuplicate, at.AccountID, "The same text is in row {row}, for {handle} at {planned_at}.", other.number, handle, planned)
 	if code == post.WarnConflict {
-		what = fmt.Sprintf("Less than %d minutes before, there is", int(post.ConflictWindow.Minutes()))
+		w = post.NewWarning(post.WarnConflict, at.AccountID, "Less than {within_seconds} before, there is row {row}, for {handle} at {planned_at}.", post.ConflictWindow, other.number, handle, planned)
 	}
-	return post.Warning{Code: code, AccountID: at.AccountID, At: &other.post.ScheduledTime,
-		Message: fmt.Sprintf("%s row %d, for %s at %s.", what, other.number, handleOf(row.post, at.AccountID), formatTime(other.post.ScheduledTime, row.post.TimeZone))}
+	w.At = &other.post.ScheduledTime
+	return w
 }

@@ -18,12 +18,6 @@ func English() Language {
 			}
 			return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 		},
-		Count: func(n int, noun string) string {
-			if n == 1 {
-				noun = strings.TrimSuffix(noun, "s")
-			}
-			return fmt.Sprintf("%d %s", n, noun)
-		},
 	}
 }
 
@@ -32,9 +26,9 @@ func english() map[string]string {
 		Unknown: "Noted: {type}.",
 		Account: "an account that was removed from the post",
 
-		"created":          "Created[, to be published on {scheduled_time}][, to {accounts}].",
-		"created.operator": "Created by an operator[, to be published on {scheduled_time}][, to {accounts}].",
-		"created.dateline": "Created by Dateline[, to be published on {scheduled_time}][, to {accounts}].",
+		"created":          "Created[, to be published on {scheduled_at}][, to {accounts}].",
+		"created.operator": "Created by an operator[, to be published on {scheduled_at}][, to {accounts}].",
+		"created.dateline": "Created by Dateline[, to be published on {scheduled_at}][, to {accounts}].",
 
 		"scheduled": "Scheduled: no longer a draft.",
 
@@ -62,7 +56,7 @@ func english() map[string]string {
 		"edited":                "Edited: {changes}.",
 		"edited.nothing":        "Saved without changes.",
 		"change.content":        "the text",
-		"change.scheduled_time": "the time, now {scheduled_time}",
+		"change.scheduled_time": "the time, now {scheduled_at}",
 		"change.time_zone":      "the time zone, now {time_zone}",
 		"change.language":       "the language[, now {language}]",
 		"change.attachments":    "the attachments",
@@ -73,6 +67,7 @@ func english() map[string]string {
 		"change.accounts":       "the accounts[, now {accounts}]",
 
 		"change.track_links":          "link tracking",
+		"change.utm":                  "the UTM parameters",
 		"change.drop_if_late_minutes": "how late it may be published",
 
 		"canceled":             "Canceled.",
@@ -83,22 +78,22 @@ func english() map[string]string {
 		"refused":              "An operator's signal[ {asked}] was refused.[ {reason}]",
 		"refused.approve":      "It could not be approved: its time had passed.",
 
-		"prepared": "Ready for {handle}[, with {attachments} uploaded].",
+		"prepared": "Ready for {handle}[, with {attachments|attachment|attachments} uploaded].",
 		"problem":  "Found while preparing for {handle}: {message}",
-		"late":     "Running late[: {seconds} behind its time].",
+		"late":     "Running late[: {behind_seconds} behind its time].",
 
-		"sending":       "Being sent to {handle}[, planned for {planned}].",
-		"sending.again": "Being sent to {handle} again[, planned for {planned}]: send number {epoch}.",
+		"sending":       "Being sent to {handle}[, planned for {planned_at}].",
+		"sending.again": "Being sent to {handle} again[, planned for {planned_at}]: send number {epoch}.",
 
-		"ambiguous":                    "Sent to {handle}[ at {sent}]; no reliable response was received.[ {message}]",
-		"ambiguous.connection_reset":   "Sent to {handle}[ at {sent}]; the connection was reset before a response arrived.",
-		"ambiguous.connection_closed":  "Sent to {handle}[ at {sent}]; the connection was closed before a response arrived.",
-		"ambiguous.connection_failed":  "Sent to {handle}[ at {sent}]; the connection failed before a response arrived.[ {message}]",
-		"ambiguous.timeout":            "Sent to {handle}[ at {sent}]; no response arrived in time.",
-		"ambiguous.malformed_response": "Sent to {handle}[ at {sent}]; the response could not be parsed.",
-		"ambiguous.interrupted":        "May have been sent to {handle}[ at {sent}]: the worker stopped before it recorded a response.",
+		"ambiguous":                    "Sent to {handle}[ at {sent_at}]; no reliable response was received.[ {message}]",
+		"ambiguous.connection_reset":   "Sent to {handle}[ at {sent_at}]; the connection was reset before a response arrived.",
+		"ambiguous.connection_closed":  "Sent to {handle}[ at {sent_at}]; the connection was closed before a response arrived.",
+		"ambiguous.connection_failed":  "Sent to {handle}[ at {sent_at}]; the connection failed before a response arrived.[ {message}]",
+		"ambiguous.timeout":            "Sent to {handle}[ at {sent_at}]; no response arrived in time.",
+		"ambiguous.malformed_response": "Sent to {handle}[ at {sent_at}]; the response could not be parsed.",
+		"ambiguous.interrupted":        "May have been sent to {handle}[ at {sent_at}]: the worker stopped before it recorded a response.",
 		"ambiguous.restored":           "May have been posted to {handle} already: it was due before the database was restored from a backup. Dateline searches for it first.",
-		"ambiguous.media_expired":      "Refused by the network of {handle}: the attachments are gone or belong to another post, which may be an earlier send of this one[, made at {sent}].",
+		"ambiguous.media_expired":      "Refused by the network of {handle}: the attachments are gone or belong to another post, which may be an earlier send of this one[, made at {sent_at}].",
 
 		"reconciled":        "Searched on {handle}.[ {evidence}]",
 		"reconciled.found":  "Found on {handle}[ as {url} ][: {evidence}]",
@@ -116,10 +111,10 @@ func english() map[string]string {
 		"retrying.media_not_ready": "The network is still processing the attachments for {handle}.[ Next attempt at {retry_at}.]",
 		"throttled":                "Delayed before sending to {handle}.[ {message}][ Next attempt at {retry_at}.]",
 		"held":                     "Delayed before sending to {handle}.[ {message}][ Next attempt at {retry_at}.]",
-		"posted":                   "Posted to {handle}[ as {url}][, {late} late][: sent at {sent}][, answered at {answered}].",
-		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent}][, answered at {answered}].",
-		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late} late][: sent at {sent}][, answered at {answered}].",
-		"segment_posted.on_time":   "Part {number}[ of {of}] posted to {handle}[ as {url}], on time[: sent at {sent}][, answered at {answered}].",
+		"posted":                   "Posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",
+		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
+		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",
+		"segment_posted.on_time":   "Part {number}[ of {of}] posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
 		"comment_failed":           "Posted to {handle} without its first comment.[ {message}]",
 		"failed.too_late":          "Not posted to {handle}.[ {message}]",
 		"failed":                   "Not posted to {handle}.[ {message}]",
@@ -129,10 +124,10 @@ func english() map[string]string {
 		"failed.not_sent":          "Not posted to {handle}: all attempts failed before anything was sent.[ {message}]",
 		"failed.transient":         "Not posted to {handle}: all attempts failed.[ {message}]",
 		"failed.throttled":         "Not posted to {handle}: the rate limit was reached.[ {message}]",
-		"parked":                   "Needs attention: retry, edit or discard it[ until {until}].",
-		"redriven":                 "Retried[ for {targets}].",
-		"redriven.manual":          "Retried manually[ for {targets}].",
-		"redriven.reconnected":     "Retried[ for {targets}] because the account was reconnected.",
+		"parked":                   "Needs attention: retry, edit or discard it[ until {until_at}].",
+		"redriven":                 "Retried[ for {targets}][ for {count|account|accounts}].",
+		"redriven.manual":          "Retried manually[ for {targets}][ for {count|account|accounts}].",
+		"redriven.reconnected":     "Retried[ for {targets}][ for {count|account|accounts}] because the account was reconnected.",
 		"discarded":                "Discarded: it will not be retried.",
 		"confirmed":                "Confirmed as published on {handle}[ as {url}].",
 		"resend":                   "Confirmed as not published on {handle}; it will be sent again.",

@@ -4,11 +4,14 @@ package timeline
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
@@ -20,6 +23,8 @@ type Entry struct {
 	Actor  string
 	Target *post.Target // nil: about the whole post
 	Text   string
+	Code   string         // the key of the message, see Language
+	Params message.Params // the values in the message
 	Data   map[string]any
 }
 
@@ -38,7 +43,8 @@ func Render(l Language, p post.Post, events []post.Event) []Entry {
 		if draft, _ := t.data[post.EditedDraft].(bool); draft && e.Type == post.EventEdited {
 			continue // drafts are saved while a user types
 		}
-		entry := Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(), Data: t.data}
+		code, template := t.message()
+		entry := Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(template), Code: code, Params: t.params(template), Data: t.data}
 		if t.data == nil {
 			entry.Data = map[string]any{}
 		}
@@ -75,22 +81,58 @@ func (t renderer) byID(id uuid.UUID) (post.Target, bool) {
 	return post.Target{}, false
 }
 
-// sentence returns the message for the event's type and variant, else for its type
+// message returns the message for the event's type and variant, else for its type
 // alone, else for any event.
-func (t renderer) sentence() string {
+func (t renderer) message() (key, template string) {
 	messages := t.language.Messages
-	message, ok := "", false
 	for _, variant := range t.variants() {
-		if message, ok = messages[t.event.Type+"."+variant]; ok && variant != "" {
-			break
+		key := t.event.Type + "." + variant
+		if template, ok := messages[key]; ok && variant != "" {
+			return key, template
 		}
 	}
-	if !ok {
-		if message, ok = messages[t.event.Type]; !ok {
-			message = messages[Unknown]
+	if template, ok := messages[t.event.Type]; ok {
+		return t.event.Type, template
+	}
+	return Unknown, messages[Unknown]
+}
+
+func (t renderer) sentence(template string) string {
+	return strings.Join(strings.Fields(message.Fill(template, t.text)), " ")
+}
+
+// params returns the values of a message that are known. The code of an error, with its
+// own values, identifies its sentence.
+func (t renderer) params(template string) message.Params {
+	params := message.Params{}
+	names := message.Names(template)
+	if slices.Contains(names, "changes") {
+		fields := t.changed()
+		params["changes"] = fields
+		for _, field := range fields {
+			names = append(names, message.Names(t.language.Messages["change."+field])...)
 		}
 	}
-	return strings.Join(strings.Fields(fill(message, t.value)), " ")
+	for _, name := range names {
+		switch v := t.value(name).(type) {
+		case nil:
+		case time.Time:
+			params[name] = v.Format("2006-01-02T15:04:05.000Z07:00")
+		case time.Duration:
+			params[name] = v.Seconds()
+		default:
+			params[name] = v
+		}
+	}
+	if _, ok := params["message"]; ok {
+		if code := t.string("code"); code != "" {
+			params["message_code"] = code
+		}
+		if values, ok := t.data["params"].(map[string]any); ok {
+			params["message_params"] = values
+		}
+	}
+	return params
 }
 
 // variants lists the possible suffixes of an event's type, best first.
@@ -110,15 +152,15 @@ func (t renderer) variants() []string {
 			return []string{"again"}
 		}
 	case post.EventStatus:
-		return []string{t.text("status")}
+		return []string{t.string("status")}
 	case post.EventRedriven:
-		return []string{t.text("reason")}
+		return []string{t.string("reason")}
 	case post.EventEdited:
 		if t.changes() == "" {
 			return []string{"nothing"}
 		}
 	case post.EventRefused:
-		return []string{t.text("asked"), t.text("code")}
+		return []string{t.string("asked"), t.string("code")}
 	case post.EventCanceled:
 		if remaining, _ := t.data[post.CanceledRemaining].(bool); remaining {
 			return []string{"remaining"}
@@ -127,11 +169,12 @@ func (t renderer) variants() []string {
 	case post.EventPublishNow, post.EventCreated, post.EventSubmitted:
 		return []string{t.event.Actor}
 	}
-	return []string{t.text("code"), t.text("class")}
+	return []string{t.string("code"), t.string("class")}
 }
 
-// value returns the value of a placeholder, or "" if it is unknown.
-func (t renderer) value(name string) string {
+// value returns the value of a placeholder, or nil if it is unknown: a string, a number,
+// a time, a duration or a list.
+func (t renderer) value(name string) any {
 	switch name {
 	case "type":
 		return t.event.Type
@@ -139,70 +182,103 @@ func (t renderer) value(name string) string {
 		if target, ok := t.target(); ok {
 			return target.Handle
 		}
-		return t.language.Messages[Account]
-	case "late":
-		if late, ok := t.number("late_ms"); ok {
-			return t.language.Seconds(time.Duration(late) * time.Millisecond)
-		}
-		return ""
-	case "seconds":
-		if n, ok := t.number("seconds"); ok {
-			return t.language.Seconds(time.Duration(n * float64(time.Second)))
-		}
-		return ""
+		return nil
+	case "late_seconds":
+		return t.duration("late_ms", time.Millisecond)
+	case "behind_seconds":
+		return t.duration("seconds", time.Second)
 	case "number": // of a segment, for people
 		if n, ok := t.number("segment"); ok {
-			return formatNumber(n + 1)
+			return n + 1
 		}
-		return ""
-	case "scheduled_time":
-		if at, ok := t.time(name); ok {
-			return t.language.Day(at) + " " + at.Format(timeLayout) + " (" + t.zone.String() + ")"
-		}
-		return ""
-	case "sent", "planned", "answered", "retry_at", "until":
-		return t.when(name)
-	case "changes":
-		return t.changes()
+		return nil
+	case "scheduled_at":
+		return t.time("scheduled_time")
+	case "sent_at", "planned_at", "answered_at", "until_at":
+		return t.time(strings.TrimSuffix(name, "_at"))
+	case "retry_at":
+		return t.time(name)
 	case "accounts", "targets":
 		return t.handles(name)
+	case "count":
+		return t.count("targets")
 	case "attachments":
 		return t.count(name)
 	case "evidence":
-		return lowerFirst(t.text(name))
+		return orNil(lowerFirst(t.string(name)))
 	default:
-		return t.text(name)
+		if n, ok := t.number(name); ok {
+			return n
+		}
+		return orNil(t.string(name))
+	}
+}
+
+// text returns the value of a placeholder in words, or "" if it is unknown.
+func (t renderer) text(name string) string {
+	if name == "changes" {
+		return t.changes()
+	}
+	switch v := t.value(name).(type) {
+	case nil:
+		if name == "handle" {
+			return t.language.Messages[Account]
+		}
+		return ""
+	case time.Time:
+		return t.timeText(name, v)
+	case time.Duration:
+		return t.language.Seconds(v)
+	case []string:
+		return t.language.List(v)
+	case float64:
+		return formatNumber(v)
+	case int:
+		return strconv.Itoa(v)
+	default:
+		return v.(string)
 	}
 }
 
 const timeLayout = "15:04:05.000"
 
-// when shows a time, with its day when that is not the day of the event.
-func (t renderer) when(name string) string {
-	at, ok := t.time(name)
-	if !ok {
-		return ""
-	}
-	if at.Format(time.DateOnly) == t.event.At.In(t.zone).Format(time.DateOnly) {
+// timeText shows a time, with its day when that is not the day of the event.
+func (t renderer) timeText(name string, at time.Time) string {
+	switch {
+	case name == "scheduled_at":
+		return t.language.Day(at) + " " + at.Format(timeLayout) + " (" + t.zone.String() + ")"
+	case at.Format(time.DateOnly) == t.event.At.In(t.zone).Format(time.DateOnly):
 		return at.Format(timeLayout)
-	}
-	return t.language.Day(at) + " " + at.Format(timeLayout)
-}
-
-func (t renderer) time(name string) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339Nano, t.text(name))
-	return at.In(t.zone), err == nil && !at.IsZero()
-}
-
-func (t renderer) text(name string) string {
-	switch v := t.data[name].(type) {
-	case string:
-		return v
-	case float64:
-		return formatNumber(v)
 	default:
-		return ""
+		return t.language.Day(at) + " " + at.Format(timeLayout)
 	}
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func (t renderer) time(name string) any {
+	at, err := time.Parse(time.RFC3339Nano, t.string(name))
+	if err != nil || at.IsZero() {
+		return nil
+	}
+	return at.In(t.zone)
+}
+
+func (t renderer) duration(name string, unit time.Duration) any {
+	if n, ok := t.number(name); ok {
+		return time.Duration(n * float64(unit))
+	}
+	return nil
+}
+
+func (t renderer) string(name string) string {
+	text, _ := t.data[name].(string)
+	return text
 }
 
 func (t renderer) number(name string) (float64, bool) {
@@ -210,13 +286,9 @@ func (t renderer) number(name string) (float64, bool) {
 	return n, ok
 }
 
-// handles names accounts: by their ids or their targets' ids, or by their
-// number.
-func (t renderer) handles(name string) string {
-	list, ok := t.data[name].([]any)
-	if !ok {
-		return t.count("accounts_of_" + name)
-	}
+// handles names accounts by their ids or their targets' ids.
+func (t renderer) handles(name string) any {
+	list, _ := t.data[name].([]any)
 	var handles []string
 	for _, one := range list {
 		text, _ := one.(string)
@@ -226,34 +298,38 @@ func (t renderer) handles(name string) string {
 			}
 		}
 	}
-	return t.language.List(handles)
+	if len(handles) == 0 {
+		return nil
+	}
+	return handles
 }
 
-// count formats a number of items, or returns "" for none.
-func (t renderer) count(name string) string {
-	field, noun := name, name
-	if rest, ok := strings.CutPrefix(name, "accounts_of_"); ok {
-		field, noun = rest, "accounts"
+// count returns a number of items, or nil for none.
+func (t renderer) count(name string) any {
+	n, _ := t.number(name)
+	if n < 1 {
+		return nil
 	}
-	n, ok := t.number(field)
-	if list, isList := t.data[field].([]any); isList {
-		n, ok = float64(len(list)), true
-	}
-	if !ok || n < 1 {
-		return ""
-	}
-	return t.language.Count(int(n), noun)
+	return int(n)
 }
 
-// changes lists what an edit changed.
-func (t renderer) changes() string {
-	var list []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
-		if _, ok := t.data[field]; ok {
-			if words := fill(t.language.Messages["change."+field], t.value); words != "" {
-				list = append(list, words)
-			}
+// changed lists the fields that an edit changed.
+func (t renderer) changed() []string {
+	var fields []string
+	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "utm", "drop_if_late_minutes"} {
+		if _, ok := t.data[field]; ok && message.Fill(t.language.Messages["change."+field], t.text) != "" {
+			fields = append(fields, field)
 		}
 	}
-	return t.language.List(list)
+	return fields
+}
+
+// changes describes what an edit changed.
+func (t renderer) changes() string {
+	fields := t.changed()
+	words := make([]string, len(fields))
+	for i, field := range fields {
+		words[i] = message.Fill(t.language.Messages["change."+field], t.text)
+	}
+	return t.language.List(words)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/account"
 
 	"dateline/internal/storage/postgres/db"
@@ -93,11 +94,19 @@ func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, c ac
 	if err != nil {
 		return account.Account{}, err
 	}
-	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: c.Default, Label: c.Label, Color: c.Color, SetSettings: raw, DropSettings: drop})
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: c.Default, Label: c.Label, Color: c.Color, SetSettings: raw, DropSettings: drop, Utm: changedUTM(c.UTM)})
 	if noRows(err) {
 		return account.Account{}, apperr.NotFound("account")
 	}
 	return accountFromRow(row), err
+}
+
+// changedUTM returns nil for parameters that do not change.
+func changedUTM(params *utm.Params) json.RawMessage {
+	if params == nil {
+		return nil
+	}
+	return utmJSON(*params)
 }
 
 // DisconnectAccount deletes an account's tokens.
@@ -144,6 +153,7 @@ func accountFromRow(r db.Account) account.Account {
 		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
 		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
+	a.UTM = readUTM(r.Utm)
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
 		a.LastError = &account.LastError{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}

@@ -91,6 +91,7 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 	if change.LinkBase != nil {
 		p.SetLinkBase, p.LinkBase = true, orNil(*change.LinkBase)
 	}
+	p.Utm = changedUTM(change.UTM)
 	p.SetQueueGroup, p.QueueGroupID = queueGroupOf(change)
 	if change.LateLimit != nil {
 		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
@@ -187,6 +188,9 @@ func changedFields(c post.Change) map[string]any {
 	}
 	if c.LinkBase != nil {
 		data["track_links"] = *c.LinkBase != ""
+	}
+	if c.UTM != nil {
+		data["utm"] = true
 	}
 	if c.QueueGroupID != nil {
 		data["queue_group"] = idOrNull(*c.QueueGroupID)

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// A claim's lease limits how long its holder may take; it does not tell whether the
+// A claim's lease limits how long its holder may take; it does not show whether the
 // call reached the network. Until that is known, no other attempt may send.
 func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 	for _, state := range []string{post.CallSending, post.CallAmbiguous} {
@@ -152,7 +152,7 @@ func TestClaim_OfALatePostIsPlannedForNow(t *testing.T) {
 	}
 }
 
-// The outcome of a call is recorded once, whoever reports it.
+// The outcome of a call is recorded once, whichever attempt reports it.
 func TestFinish_OutcomesAreFinal(t *testing.T) {
 	n := open(t)
 	finishers := map[string]func(o post.Outcome) bool{

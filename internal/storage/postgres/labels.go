@@ -24,7 +24,7 @@ func (s *Store) Labels(ctx context.Context, workspaceID uuid.UUID) ([]label.Labe
 
 // CreateLabel stores a label unless the workspace has maxLabels.
 func (s *Store) CreateLabel(ctx context.Context, l label.Label, maxLabels int) (label.Label, error) {
-	row, err := s.q.InsertLabel(ctx, db.InsertLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Kind: string(l.Kind), Name: l.Name, Color: l.Color,
+	row, err := s.q.InsertLabel(ctx, db.InsertLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Kind: string(l.Kind), Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
 		MaxLabels: int32(maxLabels)}) //nolint:gosec // a few
 	if noRows(err) {
 		return label.Label{}, &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_labels",
@@ -35,7 +35,7 @@ func (s *Store) CreateLabel(ctx context.Context, l label.Label, maxLabels int) (
 
 // UpdateLabel stores a changed label.
 func (s *Store) UpdateLabel(ctx context.Context, l label.Label) (label.Label, error) {
-	row, err := s.q.UpdateLabel(ctx, db.UpdateLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Name: l.Name, Color: l.Color})
+	row, err := s.q.UpdateLabel(ctx, db.UpdateLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM)})
 	return labelFromRow(row), labelNameError(orMissing(err, "label"))
 }
 
@@ -106,7 +106,7 @@ func lockLabels(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, ids [
 }
 
 func labelFromRow(r db.Label) label.Label {
-	return label.Label{ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: label.Kind(r.Kind), Name: r.Name, Color: r.Color,
+	return label.Label{ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: label.Kind(r.Kind), Name: r.Name, Color: r.Color, UTM: readUTM(r.Utm),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }
 

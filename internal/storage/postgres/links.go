@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/google/uuid"
@@ -10,6 +11,7 @@ import (
 	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -91,7 +93,23 @@ func (s *Store) LinkByCode(ctx context.Context, code string) (l shortlink.Link, 
 	if noRows(err) {
 		return shortlink.Link{}, false, nil
 	}
-	return linkFromRow(row), err == nil, err
+	l = linkFromRow(row.Link)
+	l.UTM = readUTM(row.Utm)
+	return l, err == nil, err
+}
+
+// readUTM reads a column that the database checks to be an object.
+func readUTM(raw []byte) (params utm.Params) {
+	_ = json.Unmarshal(raw, &params)
+	return params
+}
+
+func utmJSON(params utm.Params) json.RawMessage {
+	if len(params) == 0 {
+		return json.RawMessage("{}")
+	}
+	raw, _ := json.Marshal(params) // strings
+	return raw
 }
 
 // LinkInWorkspace returns a link with its clicks.

@@ -124,7 +124,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds, Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
+		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds, UTM: readUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
 		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		Approval: post.Approval{State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy, SubmittedAt: r.SubmittedAt,

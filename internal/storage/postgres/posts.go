@@ -69,7 +69,7 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Approval: approvalState(p.Approval.State),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Utm: utmJSON(p.UTM), Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {
 		return row, slotError(err)

@@ -133,6 +133,9 @@ func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
 // requests and is reported with its reason. Paths disallowed by robots.txt are not
 // requested.
 func TestWorld_CrawlPastTraps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls for seconds; run without -short")
+	}
 	w, err := crawltest.New(crawltest.Options{Articles: 60, Traps: true, Seed: 3})
 	if err != nil {
 		t.Fatal(err)

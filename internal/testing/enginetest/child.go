@@ -35,7 +35,7 @@ func startChild(stop syscall.Signal, owner *syscall.Credential, dir, program str
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // its output tells how it ended
+			_ = c.cmd.Wait() // its output shows how it ended
 			close(c.done)
 		}
 	}()

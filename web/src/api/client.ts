@@ -14,11 +14,13 @@ export type Role = Schemas['Role']
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
-  readonly fields: { field: string; code: string; message: string }[]
+  readonly params?: Record<string, unknown>
+  readonly fields: Schemas['FieldProblem'][]
   constructor(status: number, problem: Partial<Schemas['Problem']>) {
     super(problem.detail || problem.title || `HTTP ${status}`)
     this.status = status
     this.code = problem.code ?? ''
+    this.params = problem.params
     this.fields = problem.errors ?? []
   }
 }

@@ -12,6 +12,7 @@ import { labelsQuery } from '../lib/queries'
 import { useAtLeast } from '../lib/session'
 import { ColorChoice, colorNames } from './ColorChoice'
 import { useConfirm } from './Confirm'
+import { type Utm, UtmFields } from './Utm'
 
 type Label = Schemas['Label']
 type Kind = Label['kind']
@@ -173,19 +174,21 @@ function EditLabel({ label, close }: { label: Label; close: () => void }) {
   const client = useQueryClient()
   const [name, setName] = useState(label.name)
   const [color, setColor] = useState(label.color)
+  const [utm, setUtm] = useState<Utm>(label.utm ?? {})
   const [dialog, ask] = useConfirm()
   const params = { path: { id: label.id } }
   const settled = () => {
     void client.invalidateQueries(labelsQuery)
     refreshPosts(client)
   }
-  const save = useMutation({ mutationFn: () => unwrap(api.PATCH('/api/v1/labels/{id}', { params, body: { name: name.trim(), color } })), onError: notifyError, onSuccess: close, onSettled: settled })
+  const save = useMutation({ mutationFn: () => unwrap(api.PATCH('/api/v1/labels/{id}', { params, body: { name: name.trim(), color, ...(label.kind === 'campaign' ? { utm } : {}) } })), onError: notifyError, onSuccess: close, onSettled: settled })
   const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/labels/{id}', { params })), onError: notifyError, onSuccess: close, onSettled: settled })
   return (
     <Stack gap="xs" className="dl-card" p="sm">
       {dialog}
       <TextInput label={t('labels.name')} value={name} maxLength={60} data-autofocus onChange={(e) => setName(e.currentTarget.value)} />
       <ColorChoice label={t('labels.color')} value={color} onChange={setColor} />
+      {label.kind === 'campaign' && <UtmFields label={t('utm.ofCampaign')} value={utm} change={setUtm} />}
       <Group justify="space-between" gap="xs">
         <Button variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => ask({ title: t('labels.deleteTitle', { name: label.name }), text: t('labels.deleteText'), action: t('labels.delete'), danger: true, run: () => remove.mutate() })}>
           {t('labels.delete')}

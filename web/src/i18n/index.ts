@@ -3,10 +3,10 @@ import { initReactI18next } from 'react-i18next'
 import { sharePreference } from '../lib/preferences'
 import type messages from './en.json'
 
-/** A language is a file of messages next to this one, and a line here. */
+/** A language is a file of texts next to this one, a file of the API's messages, and a line here. */
 export const languages = {
-  en: { name: 'English', load: () => import('./en.json') },
-  vi: { name: 'Tiếng Việt', load: () => import('./vi.json') },
+  en: { name: 'English', load: () => import('./en.json'), messages: () => import('./messages/en.json') },
+  vi: { name: 'Tiếng Việt', load: () => import('./vi.json'), messages: () => import('./messages/vi.json') },
 } as const
 export type Language = keyof typeof languages
 
@@ -36,7 +36,11 @@ export async function startLanguage(): Promise<void> {
 }
 
 export async function setLanguage(language: Language): Promise<void> {
-  if (!i18n.hasResourceBundle(language, 'translation')) i18n.addResourceBundle(language, 'translation', (await languages[language].load()).default)
+  if (!i18n.hasResourceBundle(language, 'translation')) {
+    const [texts, messages] = await Promise.all([languages[language].load(), languages[language].messages()])
+    i18n.addResourceBundle(language, 'translation', texts.default)
+    i18n.addResourceBundle(language, 'messages', messages.default)
+  }
   await i18n.changeLanguage(language)
   document.documentElement.lang = language
   sharePreference('language', language)

@@ -3,16 +3,16 @@ import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
 import { ApiError } from '../api/client'
 import { base } from '../boot'
+import { problemText } from '../i18n/message'
 
 /** The message of an error, in the user's language if it is known, with its remedy. */
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) {
-    const key = `problem.${error.code}`
-    if (error.code && i18n.exists(key)) {
-      return i18n.t(key as 'problem.unreachable')
-    }
-    const fields = error.fields.map((f) => f.message).filter((m) => !error.message.includes(m))
-    return [error.message, ...fields].join(' ')
+    if (error.code === 'unreachable') return i18n.t('problem.unreachable')
+    const fields = error.fields.map(problemText)
+    if (error.code === 'invalid_request' && fields.length > 0) return fields.join(' ')
+    const text = problemText(error)
+    return [text, ...fields.filter((f) => !text.includes(f))].join(' ')
   }
   return error instanceof Error ? error.message : String(error)
 }

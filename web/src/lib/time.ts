@@ -49,7 +49,11 @@ export function mondayOf(date: string): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-export function format(at: string | number | Date, language: string, zone: string, options: Intl.DateTimeFormatOptions): string {
+/** Vietnamese newsrooms write days as 22/11, not as 22 thg 11. */
+const monthOf = (language: string) => (language === 'vi' ? 'numeric' : 'short')
+
+export function format(at: string | number | Date, language: string, zone: string, given: Intl.DateTimeFormatOptions): string {
+  const options = given.month === 'short' ? { ...given, month: monthOf(language) as 'short' } : given
   const key = `${language}|${zone}|${JSON.stringify(options)}`
   let f = formats.get(key)
   if (!f) {
@@ -57,6 +61,23 @@ export function format(at: string | number | Date, language: string, zone: strin
     formats.set(key, f)
   }
   return f.format(new Date(at))
+}
+
+/**
+ * A local time in words: 23:41, 22/11. at is RFC 3339; its offset is that of the time zone to show. Without day the
+ * year is added unless it is the current one. With the day of a timeline's entry the time is exact, and a day is added
+ * if it is another one.
+ */
+export function formatWall(at: string, language: string, day?: string): string {
+  const wall = at.slice(0, 19)
+  const milliseconds = /\.(\d{3})/.exec(at)?.[1] ?? '000'
+  const instant = `${wall}.${milliseconds}Z`
+  const exact = day !== undefined
+  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(exact ? { second: '2-digit', fractionalSecondDigits: 3 } : {}) }
+  if (wall.slice(0, 10) === day) return format(instant, language, 'UTC', clock)
+  const isThisYear = wall.slice(0, 4) === (day ?? new Date().toISOString()).slice(0, 4)
+  const date = format(instant, language, 'UTC', { day: 'numeric', month: 'short', ...(isThisYear ? {} : { year: 'numeric' }) })
+  return `${format(instant, language, 'UTC', clock)}, ${date}`
 }
 
 /** A range of days, such as 27 Oct – 23 Nov 2026. */

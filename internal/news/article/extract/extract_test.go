@@ -98,7 +98,7 @@ func TestBodyShapes(t *testing.T) {
 }
 
 // TestBody_DropsAuthorNamesAboveTheText drops the byline, which is recognized by the
-// page's metadata if its markup does not tell, and keeps the name where the text begins
+// page's metadata if its markup does not contain it, and keeps the name where the text begins
 // with it.
 func TestBody_DropsAuthorNamesAboveTheText(t *testing.T) {
 	text := prose(4)

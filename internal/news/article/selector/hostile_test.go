@@ -53,6 +53,9 @@ func reasons(err error) bool {
 // bounded: eight times the limit of parsing, and two gigabytes in total, most of which
 // is garbage immediately.
 func TestGiantPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("parses giant pages; run without -short")
+	}
 	s := mustCompile(t, both())
 	const mb = 1 << 20
 	for name, html := range map[string]string{

@@ -23,7 +23,7 @@ import (
 // Options for a Browser. Zero fields have a default.
 type Options struct {
 	// URL is where the browser is controlled: http://host:9222, or the
-	// browser's ws:// URL. Required. Whoever can reach it controls the browser,
+	// browser's ws:// URL. Required. Anyone who can reach it controls the browser,
 	// so keep it private.
 	URL         string
 	MaxRequests int           // requests per page; 60

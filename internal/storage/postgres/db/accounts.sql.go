@@ -38,7 +38,7 @@ func (q *Queries) AccountIDByRemote(ctx context.Context, arg AccountIDByRemotePa
 }
 
 const accountsByID = `-- name: AccountsByID :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
 `
 
 type AccountsByIDParams struct {
@@ -75,6 +75,7 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 			&i.App,
 			&i.ConnectedBy,
 			&i.Settings,
+			&i.Utm,
 			&i.TokenVersion,
 			&i.Renewable,
 			&i.ExpiresAt,
@@ -105,16 +106,17 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 
 const changeAccount = `-- name: ChangeAccount :one
 update accounts set is_default = coalesce($1, is_default),
-    label = coalesce($2, label), color = coalesce($3, color),
-    settings = (settings || $4::jsonb) - $5::text[]
-where id = $6 and workspace_id = $7
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+    label = coalesce($2, label), color = coalesce($3, color), utm = coalesce($4::jsonb, utm),
+    settings = (settings || $5::jsonb) - $6::text[]
+where id = $7 and workspace_id = $8
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type ChangeAccountParams struct {
 	IsDefault    *bool
 	Label        *string
 	Color        *string
+	Utm          []byte
 	SetSettings  []byte
 	DropSettings []string
 	ID           uuid.UUID
@@ -128,6 +130,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 		arg.IsDefault,
 		arg.Label,
 		arg.Color,
+		arg.Utm,
 		arg.SetSettings,
 		arg.DropSettings,
 		arg.ID,
@@ -154,6 +157,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 		&i.App,
 		&i.ConnectedBy,
 		&i.Settings,
+		&i.Utm,
 		&i.TokenVersion,
 		&i.Renewable,
 		&i.ExpiresAt,
@@ -176,7 +180,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 }
 
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -208,6 +212,7 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 			&i.App,
 			&i.ConnectedBy,
 			&i.Settings,
+			&i.Utm,
 			&i.TokenVersion,
 			&i.Renewable,
 			&i.ExpiresAt,
@@ -323,7 +328,7 @@ func (q *Queries) FailRefresh(ctx context.Context, arg FailRefreshParams) (int64
 }
 
 const getAccount = `-- name: GetAccount :one
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -349,6 +354,7 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.App,
 		&i.ConnectedBy,
 		&i.Settings,
+		&i.Utm,
 		&i.TokenVersion,
 		&i.Renewable,
 		&i.ExpiresAt,
@@ -507,7 +513,7 @@ const leaseRefresh = `-- name: LeaseRefresh :one
 update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and token_version = $4 and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type LeaseRefreshParams struct {
@@ -546,6 +552,7 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 		&i.App,
 		&i.ConnectedBy,
 		&i.Settings,
+		&i.Utm,
 		&i.TokenVersion,
 		&i.Renewable,
 		&i.ExpiresAt,
@@ -568,7 +575,7 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 }
 
 const listAccounts = `-- name: ListAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -600,6 +607,7 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 			&i.App,
 			&i.ConnectedBy,
 			&i.Settings,
+			&i.Utm,
 			&i.TokenVersion,
 			&i.Renewable,
 			&i.ExpiresAt,
@@ -861,7 +869,7 @@ on conflict (workspace_id, network, base_url, remote_id) do update set
     error_class = null, error_code = null, error_message = null, error_at = null,
     status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type UpsertAccountParams struct {
@@ -927,6 +935,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		&i.App,
 		&i.ConnectedBy,
 		&i.Settings,
+		&i.Utm,
 		&i.TokenVersion,
 		&i.Renewable,
 		&i.ExpiresAt,

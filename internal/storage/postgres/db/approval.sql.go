@@ -20,7 +20,7 @@ update scheduled_posts set status = 'scheduled', approval = 'approved',
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time > clock_timestamp()
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type ApprovePostParams struct {
@@ -81,6 +81,7 @@ func (q *Queries) ApprovePost(ctx context.Context, arg ApprovePostParams) (Sched
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -91,7 +92,7 @@ const noteOverdue = `-- name: NoteOverdue :one
 update scheduled_posts set approval_note = $1, version = version + 1, updated_at = clock_timestamp()
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time <= clock_timestamp() and approval_note <> $1
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type NoteOverdueParams struct {
@@ -145,6 +146,7 @@ func (q *Queries) NoteOverdue(ctx context.Context, arg NoteOverdueParams) (Sched
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -157,7 +159,7 @@ update scheduled_posts set approval = 'rejected',
     version = version + 1, updated_at = clock_timestamp()
 where post_id = $3 and workspace_id = $4 and status = 'draft' and approval = 'pending'
   and ($5::bigint = 0 or version = $5)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type RejectPostParams struct {
@@ -218,6 +220,7 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -233,7 +236,7 @@ update scheduled_posts set approval = 'pending', submitted_by = $1::uuid, submit
 where post_id = $6 and workspace_id = $7 and status = 'draft'
   and coalesce($4, scheduled_time) is not null
   and ($8::bigint = 0 or version = $8)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type SubmitPostParams struct {
@@ -301,6 +304,7 @@ func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (Schedul
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)

@@ -163,7 +163,7 @@ func (q *Queries) InsertTargetsOfPosts(ctx context.Context, arg InsertTargetsOfP
 }
 
 const postsInWorkspace = `-- name: PostsInWorkspace :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
 `
 
 type PostsInWorkspaceParams struct {
@@ -221,6 +221,7 @@ func (q *Queries) PostsInWorkspace(ctx context.Context, arg PostsInWorkspacePara
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {

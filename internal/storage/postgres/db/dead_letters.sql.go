@@ -346,7 +346,7 @@ update scheduled_posts p set
     late_noted_at = null, workflow_revision = null,
     version = version + 1, updated_at = clock_timestamp()
 where p.post_id = $2
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type RedrivePostParams struct {
@@ -400,6 +400,7 @@ func (q *Queries) RedrivePost(ctx context.Context, arg RedrivePostParams) (Sched
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)

@@ -29,10 +29,10 @@ func (q *Queries) DeleteLabel(ctx context.Context, arg DeleteLabelParams) (int64
 }
 
 const insertLabel = `-- name: InsertLabel :one
-insert into labels (id, workspace_id, kind, name, color)
-select $1, $2, $3, $4, $5
-where (select count(*) from labels where workspace_id = $2) < $6::int
-returning id, workspace_id, kind, name, color, created_at, updated_at
+insert into labels (id, workspace_id, kind, name, color, utm)
+select $1, $2, $3, $4, $5, $6
+where (select count(*) from labels where workspace_id = $2) < $7::int
+returning id, workspace_id, kind, name, color, utm, created_at, updated_at
 `
 
 type InsertLabelParams struct {
@@ -41,6 +41,7 @@ type InsertLabelParams struct {
 	Kind        string
 	Name        string
 	Color       string
+	Utm         []byte
 	MaxLabels   int32
 }
 
@@ -52,6 +53,7 @@ func (q *Queries) InsertLabel(ctx context.Context, arg InsertLabelParams) (Label
 		arg.Kind,
 		arg.Name,
 		arg.Color,
+		arg.Utm,
 		arg.MaxLabels,
 	)
 	var i Label
@@ -61,6 +63,7 @@ func (q *Queries) InsertLabel(ctx context.Context, arg InsertLabelParams) (Label
 		&i.Kind,
 		&i.Name,
 		&i.Color,
+		&i.Utm,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -79,7 +82,7 @@ from (
     for update
 ) l
 where p.post_id = l.post_id and p.label_ids <> l.after
-returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.search_text, p.queue_slot
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot
 `
 
 type LabelPostsParams struct {
@@ -149,6 +152,7 @@ func (q *Queries) LabelPosts(ctx context.Context, arg LabelPostsParams) ([]Sched
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
@@ -163,7 +167,7 @@ func (q *Queries) LabelPosts(ctx context.Context, arg LabelPostsParams) ([]Sched
 }
 
 const listLabels = `-- name: ListLabels :many
-select id, workspace_id, kind, name, color, created_at, updated_at from labels where workspace_id = $1 order by kind, lower(name), id
+select id, workspace_id, kind, name, color, utm, created_at, updated_at from labels where workspace_id = $1 order by kind, lower(name), id
 `
 
 func (q *Queries) ListLabels(ctx context.Context, workspaceID uuid.UUID) ([]Label, error) {
@@ -181,6 +185,7 @@ func (q *Queries) ListLabels(ctx context.Context, workspaceID uuid.UUID) ([]Labe
 			&i.Kind,
 			&i.Name,
 			&i.Color,
+			&i.Utm,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -245,14 +250,15 @@ func (q *Queries) RemoveLabelFromPosts(ctx context.Context, arg RemoveLabelFromP
 }
 
 const updateLabel = `-- name: UpdateLabel :one
-update labels set name = $1, color = $2, updated_at = clock_timestamp()
-where id = $3 and workspace_id = $4
-returning id, workspace_id, kind, name, color, created_at, updated_at
+update labels set name = $1, color = $2, utm = $3, updated_at = clock_timestamp()
+where id = $4 and workspace_id = $5
+returning id, workspace_id, kind, name, color, utm, created_at, updated_at
 `
 
 type UpdateLabelParams struct {
 	Name        string
 	Color       string
+	Utm         []byte
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 }
@@ -261,6 +267,7 @@ func (q *Queries) UpdateLabel(ctx context.Context, arg UpdateLabelParams) (Label
 	row := q.db.QueryRow(ctx, updateLabel,
 		arg.Name,
 		arg.Color,
+		arg.Utm,
 		arg.ID,
 		arg.WorkspaceID,
 	)
@@ -271,6 +278,7 @@ func (q *Queries) UpdateLabel(ctx context.Context, arg UpdateLabelParams) (Label
 		&i.Kind,
 		&i.Name,
 		&i.Color,
+		&i.Utm,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)

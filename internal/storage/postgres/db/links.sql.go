@@ -12,23 +12,37 @@ import (
 )
 
 const getLink = `-- name: GetLink :one
-select code, workspace_id, user_id, post_id, account_id, network, url, title, created_at, disabled_at from links where code = $1
+select l.code, l.workspace_id, l.user_id, l.post_id, l.account_id, l.network, l.url, l.title, l.created_at, l.disabled_at, (case when l.account_id is null then '{}'::jsonb else coalesce(a.utm, '{}')
+    || coalesce((select k.utm from labels k where k.id = any(p.label_ids) and k.kind = 'campaign' limit 1), '{}')
+    || coalesce(p.utm, '{}') end)::jsonb as utm
+from links l
+left join accounts a on a.id = l.account_id
+left join scheduled_posts p on p.post_id = l.post_id
+where l.code = $1
 `
 
-func (q *Queries) GetLink(ctx context.Context, code string) (Link, error) {
+type GetLinkRow struct {
+	Link Link
+	Utm  []byte
+}
+
+// The UTM parameters of a post's link: those of the post replace those of its campaign,
+// which replace those of the account.
+func (q *Queries) GetLink(ctx context.Context, code string) (GetLinkRow, error) {
 	row := q.db.QueryRow(ctx, getLink, code)
-	var i Link
+	var i GetLinkRow
 	err := row.Scan(
-		&i.Code,
-		&i.WorkspaceID,
-		&i.UserID,
-		&i.PostID,
-		&i.AccountID,
-		&i.Network,
-		&i.Url,
-		&i.Title,
-		&i.CreatedAt,
-		&i.DisabledAt,
+		&i.Link.Code,
+		&i.Link.WorkspaceID,
+		&i.Link.UserID,
+		&i.Link.PostID,
+		&i.Link.AccountID,
+		&i.Link.Network,
+		&i.Link.Url,
+		&i.Link.Title,
+		&i.Link.CreatedAt,
+		&i.Link.DisabledAt,
+		&i.Utm,
 	)
 	return i, err
 }

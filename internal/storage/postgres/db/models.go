@@ -1369,6 +1369,7 @@ type Account struct {
 	App              string
 	ConnectedBy      *uuid.UUID
 	Settings         json.RawMessage
+	Utm              []byte
 	TokenVersion     int64
 	Renewable        bool
 	ExpiresAt        *time.Time
@@ -1639,6 +1640,7 @@ type Label struct {
 	Kind        string
 	Name        string
 	Color       string
+	Utm         []byte
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -2036,6 +2038,7 @@ type ScheduledPost struct {
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
 	LabelIds               []uuid.UUID
+	Utm                    []byte
 	SearchText             string
 	QueueSlot              *time.Time
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 // The workflow reports the revision that it acts on; see PostsMissingWorkflow.
@@ -62,6 +62,7 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -74,7 +75,7 @@ update scheduled_posts set status = 'canceled', approval = case when approval = 
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type CancelPostParams struct {
@@ -127,6 +128,7 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -233,26 +235,27 @@ update scheduled_posts p set
     late_limit_minutes = case when $9::bool then $10 else late_limit_minutes end,
     queue_group_id = case when $11::bool then $12::uuid else queue_group_id end,
     link_base     = case when $13::bool then $14 else link_base end,
-    platform_media_ids = case when $15::bool then '{}' else platform_media_ids end,
+    utm           = coalesce($15::jsonb, utm),
+    platform_media_ids = case when $16::bool then '{}' else platform_media_ids end,
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
-    status        = case when $16::bool and status = 'scheduled' then 'draft' else status end,
-    approval      = case when $16::bool and status = 'scheduled' then 'pending' else approval end,
-    submitted_by  = case when $16::bool and status = 'scheduled' then $17::uuid else submitted_by end,
-    submitted_at  = case when $16::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
-    approval_by   = case when $16::bool and status = 'scheduled' then null else approval_by end,
-    approval_at   = case when $16::bool and status = 'scheduled' then null else approval_at end,
-    approval_note = case when $16::bool and status = 'scheduled'
+    status        = case when $17::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when $17::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when $17::bool and status = 'scheduled' then $18::uuid else submitted_by end,
+    submitted_at  = case when $17::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when $17::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when $17::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when $17::bool and status = 'scheduled'
                            or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where p.post_id = $18 and p.workspace_id = $19
+where p.post_id = $19 and p.workspace_id = $20
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- A post with attempts is retried with the edit, so it cannot be pending.
-  and (not $16::bool or p.status in ('draft', 'scheduled') and not exists (
+  and (not $17::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
-  and ($20::bigint = 0 or p.version = $20)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+  and ($21::bigint = 0 or p.version = $21)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type EditPostParams struct {
@@ -270,6 +273,7 @@ type EditPostParams struct {
 	QueueGroupID     *uuid.UUID
 	SetLinkBase      bool
 	LinkBase         *string
+	Utm              []byte
 	MediaChanged     bool
 	NeedsApproval    bool
 	SubmittedBy      *uuid.UUID
@@ -297,6 +301,7 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.QueueGroupID,
 		arg.SetLinkBase,
 		arg.LinkBase,
+		arg.Utm,
 		arg.MediaChanged,
 		arg.NeedsApproval,
 		arg.SubmittedBy,
@@ -346,6 +351,7 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -369,7 +375,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -416,6 +422,7 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -423,7 +430,7 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -475,6 +482,7 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -485,12 +493,12 @@ const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    queue_group_id, label_ids, approval, submitted_by, submitted_at
+    queue_group_id, label_ids, utm, approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    $17, $18, $19, case when $19 = 'pending'::approval_state then $3::uuid end, case when $19 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+    $17, $18, $19, $20, case when $20 = 'pending'::approval_state then $3::uuid end, case when $20 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type InsertPostParams struct {
@@ -512,6 +520,7 @@ type InsertPostParams struct {
 	LinkBase         *string
 	QueueGroupID     *uuid.UUID
 	LabelIds         []uuid.UUID
+	Utm              []byte
 	Approval         ApprovalState
 }
 
@@ -535,6 +544,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.LinkBase,
 		arg.QueueGroupID,
 		arg.LabelIds,
+		arg.Utm,
 		arg.Approval,
 	)
 	var i ScheduledPost
@@ -579,6 +589,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -612,7 +623,7 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -709,6 +720,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
@@ -723,7 +735,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -820,6 +832,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
@@ -834,7 +847,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -881,6 +894,7 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -888,7 +902,7 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 }
 
 const lockWaitingPost = `-- name: LockWaitingPost :one
-select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.search_text, p.queue_slot from scheduled_posts p
+select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot from scheduled_posts p
 where p.post_id = $1 and p.workspace_id = $2 and p.status = 'publishing'
   and ($3::bigint = 0 or p.version = $3)
 for update
@@ -947,6 +961,7 @@ func (q *Queries) LockWaitingPost(ctx context.Context, arg LockWaitingPostParams
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -1161,7 +1176,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type PublishNowParams struct {
@@ -1222,6 +1237,7 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -1263,7 +1279,7 @@ update scheduled_posts set status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $6 and workspace_id = $7 and status = 'draft'
   and ($8::bigint = 0 or version = $8)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type ScheduleDraftParams struct {
@@ -1331,6 +1347,7 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)

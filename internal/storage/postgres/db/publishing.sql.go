@@ -397,7 +397,7 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 }
 
 const lockPosts = `-- name: LockPosts :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
 `
 
 // In the order of ids, see ClaimTargets.
@@ -451,6 +451,7 @@ func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]Schedul
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
@@ -643,7 +644,7 @@ from (
     group by t.post_id
 ) s
 where p.post_id = s.post_id
-returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.search_text, p.queue_slot
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot
 `
 
 type RollUpPostsParams struct {
@@ -702,6 +703,7 @@ func (q *Queries) RollUpPosts(ctx context.Context, arg RollUpPostsParams) ([]Sch
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {

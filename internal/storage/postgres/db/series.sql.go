@@ -160,7 +160,7 @@ insert into scheduled_posts (
     $10, $11, $12, $13, $14, $15, $16, 1, $17,
     $18, case when $18 = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type InsertOccurrenceParams struct {
@@ -248,6 +248,7 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)
@@ -464,7 +465,7 @@ func (q *Queries) OpenSeries(ctx context.Context, arg OpenSeriesParams) ([]uuid.
 }
 
 const postsOfSeries = `-- name: PostsOfSeries :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot from scheduled_posts
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts
 where series_id = $1 and not withdrawn
   and (occurrence >= $2 or status in ('draft', 'scheduled'))
 order by occurrence
@@ -525,6 +526,7 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 			&i.LinkBase,
 			&i.QueueGroupID,
 			&i.LabelIds,
+			&i.Utm,
 			&i.SearchText,
 			&i.QueueSlot,
 		); err != nil {
@@ -701,7 +703,7 @@ func (q *Queries) SkippedOfSeries(ctx context.Context, arg SkippedOfSeriesParams
 
 const takeOccurrence = `-- name: TakeOccurrence :one
 update scheduled_posts set series_revision = revision, series_template_revision = $1
-where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, search_text, queue_slot
+where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
 type TakeOccurrenceParams struct {
@@ -754,6 +756,7 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 		&i.LinkBase,
 		&i.QueueGroupID,
 		&i.LabelIds,
+		&i.Utm,
 		&i.SearchText,
 		&i.QueueSlot,
 	)

@@ -23,6 +23,7 @@ create table accounts (
     app                text not null default '',                   -- redirect_uri of the app registration that the token was issued to; '': none
     connected_by       uuid references users on delete set null,
     settings           jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),
+    utm                jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- UTM parameters of tracked links
     token_version      bigint not null default 1,                  -- incremented by every new token, not by resealing
     renewable          boolean not null default false,             -- has a refresh token
     expires_at         timestamptz,                                -- of the access token; null: unknown
@@ -67,6 +68,7 @@ create table labels (
     kind         text not null check (kind in ('label', 'campaign')),
     name         text not null check (name <> ''),
     color        text not null,
+    utm          jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- of a campaign's tracked links
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now()
 );
@@ -122,8 +124,8 @@ create table account_choices (
 );
 
 -- Objects in the S3 bucket, addressed by the hash of their content. A row exists
--- before its object and outlives it, so no object is without a row. Whoever
--- stores an object claims the row first; whoever deletes one holds the row lock;
+-- before its object and outlives it, so no object is without a row. A writer
+-- of an object claims the row first; a deleter holds the row lock;
 -- media can only reference existing rows. An upload and a deletion of the same
 -- bytes therefore cannot miss each other.
 create table media_objects (
@@ -288,6 +290,7 @@ create table scheduled_posts (
     link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
     queue_group_id           uuid references account_groups on delete set null, -- whose queue the post has a slot of
     label_ids                uuid[] not null default '{}',         -- labels, without order
+    utm                      jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- replaces those of the account and the campaign
     search_text              text not null generated always as (fold_text(content || ' ' || jsonb_path_query_array(thread, '$[*].content')::text)) stored,
     -- The slot that the post occupies. It is free again as soon as the post is canceled, rejected or moved.
     queue_slot               timestamptz generated always as (case when queue_group_id is not null

@@ -371,7 +371,7 @@ create table stats_imports (
     id           uuid primary key,
     workspace_id uuid not null references workspaces on delete cascade,
     site_id      uuid not null references sites on delete cascade,
-    source       text not null check (source in ('plausible', 'goatcounter')),
+    source       text not null check (source in ('plausible', 'goatcounter', 'ga4')),
     from_day     date not null,
     to_day       date not null,
     views        bigint not null,

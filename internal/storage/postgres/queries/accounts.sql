@@ -76,7 +76,7 @@ delete from account_choices where expires_at < now();
 -- updated_at identifies failed posts to retry after a reconnect, so editing an account
 -- does not change it.
 update accounts set is_default = coalesce(sqlc.narg('is_default'), is_default),
-    label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color),
+    label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color), utm = coalesce(sqlc.narg('utm')::jsonb, utm),
     settings = (settings || @set_settings::jsonb) - @drop_settings::text[]
 where id = @id and workspace_id = @workspace_id
 returning *;

@@ -3,13 +3,13 @@ select * from labels where workspace_id = @workspace_id order by kind, lower(nam
 
 -- name: InsertLabel :one
 -- No row: the workspace has as many labels as it may have.
-insert into labels (id, workspace_id, kind, name, color)
-select @id, @workspace_id, @kind, @name, @color
+insert into labels (id, workspace_id, kind, name, color, utm)
+select @id, @workspace_id, @kind, @name, @color, @utm
 where (select count(*) from labels where workspace_id = @workspace_id) < @max_labels::int
 returning *;
 
 -- name: UpdateLabel :one
-update labels set name = @name, color = @color, updated_at = clock_timestamp()
+update labels set name = @name, color = @color, utm = @utm, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id
 returning *;
 

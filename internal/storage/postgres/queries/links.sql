@@ -15,7 +15,15 @@ values (@code, @workspace_id, @user_id, sqlc.narg('post_id'), @url, @title)
 on conflict (code) do nothing returning *;
 
 -- name: GetLink :one
-select * from links where code = @code;
+-- The UTM parameters of a post's link: those of the post replace those of its campaign,
+-- which replace those of the account.
+select sqlc.embed(l), (case when l.account_id is null then '{}'::jsonb else coalesce(a.utm, '{}')
+    || coalesce((select k.utm from labels k where k.id = any(p.label_ids) and k.kind = 'campaign' limit 1), '{}')
+    || coalesce(p.utm, '{}') end)::jsonb as utm
+from links l
+left join accounts a on a.id = l.account_id
+left join scheduled_posts p on p.post_id = l.post_id
+where l.code = @code;
 
 -- name: GetLinkInWorkspace :one
 select * from links where code = @code and workspace_id = @workspace_id;

@@ -2,11 +2,11 @@
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    queue_group_id, label_ids, approval, submitted_by, submitted_at
+    queue_group_id, label_ids, utm, approval, submitted_by, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
     @status, @attachment_ids, @attachment_urls, @thread, @options, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
-    sqlc.narg('queue_group_id'), @label_ids, @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
+    sqlc.narg('queue_group_id'), @label_ids, @utm, @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) returning *;
 
 -- name: InsertTargets :exec
@@ -97,6 +97,7 @@ update scheduled_posts p set
     late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
     queue_group_id = case when @set_queue_group::bool then sqlc.narg('queue_group_id')::uuid else queue_group_id end,
     link_base     = case when @set_link_base::bool then sqlc.narg('link_base') else link_base end,
+    utm           = coalesce(sqlc.narg('utm')::jsonb, utm),
     platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,
     late_noted_at = case when sqlc.narg('scheduled_time')::timestamptz is null then late_noted_at end,
     status        = case when @needs_approval::bool and status = 'scheduled' then 'draft' else status end,

@@ -5,16 +5,18 @@ import { useTranslation } from 'react-i18next'
 import { type Account, api, unwrap } from '../../api/client'
 import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
+import { type Utm, UtmFields } from '../../components/Utm'
 import { notifyError } from '../../lib/notify'
 
-/** Edits an account's label and color. */
+/** Edits an account's label, color and UTM parameters. */
 export function EditAccount({ account: a, close }: { account: Account; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [label, setLabel] = useState(a.label ?? '')
   const [color, setColor] = useState(a.color ?? '')
+  const [utm, setUtm] = useState<Utm>(a.utm ?? {})
   const save = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path: { id: a.id } }, body: { label, color } })),
+    mutationFn: () => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path: { id: a.id } }, body: { label, color, utm } })),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
@@ -33,6 +35,7 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
           <AccountName network={a.network} handle={a.handle} />
           <TextInput label={t('accounts.label')} description={t('accounts.labelText')} placeholder={a.name || a.handle} maxLength={80} value={label} onChange={(e) => setLabel(e.currentTarget.value)} data-autofocus />
           <ColorChoice label={t('accounts.color')} value={color} onChange={setColor} clearable />
+          <UtmFields label={t('utm.ofAccount')} value={utm} change={setUtm} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               {t('cancel')}

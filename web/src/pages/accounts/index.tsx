@@ -12,6 +12,7 @@ import { displayName, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
+import { causeText } from '../../i18n/message'
 import { accountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -99,7 +100,7 @@ function AccountCard({ account: a }: { account: Account }) {
   const changed = () => void client.invalidateQueries({ queryKey: ['accounts'] })
   const check = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
-    onSuccess: (now) => notifySuccess(now.health.error ? now.health.error.message : t('accounts.checked', { handle: a.handle })),
+    onSuccess: (now) => notifySuccess(now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
     onError: notifyError,
     onSettled: changed,
   })
@@ -191,7 +192,7 @@ function AccountCard({ account: a }: { account: Account }) {
       )}
       {a.health.error && (
         <Alert color="orange" p="xs">
-          <Text size="sm">{a.health.error.message}</Text>
+          <Text size="sm">{causeText(a.health.error)}</Text>
         </Alert>
       )}
       {a.warnings.map((w) => (

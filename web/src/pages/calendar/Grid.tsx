@@ -10,6 +10,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
+import { warningText } from '../../i18n/message'
 import { refreshPosts } from '../../lib/posts'
 import { activeSeriesQuery, groupsQuery, labelsQuery, slotsQuery } from '../../lib/queries'
 import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
@@ -78,7 +79,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
       if (!undone && before) notifyUndo(t('calendar.moved'), () => mutate({ post: moved, when: new Date(before), undone: true }))
       else notifySuccess(t(undone ? 'undone' : 'calendar.moved'))
       client.setQueryData(['post', moved.id], moved)
-      for (const w of moved.warnings ?? []) notifyError(new Error(w.message))
+      for (const w of moved.warnings ?? []) notifyError(new Error(warningText(w)))
     },
     onError: (error, _, context) => {
       client.setQueryData(key, context?.before)

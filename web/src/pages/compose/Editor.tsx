@@ -16,6 +16,7 @@ import { AccountOptions, OptionsPanel } from './options/OptionsPanel'
 import { type Count, Parts } from './Parts'
 import { Previews } from './Preview'
 import { Schedule } from './Schedule'
+import { TrackedLinks } from './TrackedLinks'
 import { type Saving, useSaving } from './useSaving'
 
 interface Props {
@@ -121,6 +122,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
+            {draft.trackLinks && <TrackedLinks draft={draft} setDraft={setDraft} accounts={chosen} post={saving.stored?.id} />}
             {saving.stored && <PostLabels id={saving.stored.id} />}
             <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
           </Stack>

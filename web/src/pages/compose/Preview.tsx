@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Account, Schemas } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
 import { displayName, networkName } from '../../components/network'
+import { problemText } from '../../i18n/message'
 import { type Draft, partsOf } from './draft'
 import { Frame } from './frames/Frame'
 
@@ -81,7 +82,7 @@ function Notes({ target }: { target: Target }) {
     <Stack gap={6} mt="xs">
       {problems.map((p) => (
         <Alert key={p.field + p.code} color="red" variant="light" p={8}>
-          <Text size="sm">{p.message}</Text>
+          <Text size="sm">{problemText(p)}</Text>
         </Alert>
       ))}
       {notes.map((note) => (

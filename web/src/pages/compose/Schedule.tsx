@@ -10,6 +10,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
+import { problemText, warningText } from '../../i18n/message'
 import { defaultRule, type Rule, weekday } from '../../lib/rule'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
@@ -83,7 +84,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
           <Stack gap={4}>
             {blocking.map((p) => (
               <Text key={p.field + p.code + p.message} size="sm">
-                {p.message}
+                {problemText(p)}
               </Text>
             ))}
           </Stack>
@@ -94,7 +95,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
           <Stack gap={4}>
             {preview?.warnings.map((w, i) => (
               <Text key={i} size="sm" data-warning={w.code}>
-                {w.message}
+                {warningText(w)}
               </Text>
             ))}
           </Stack>

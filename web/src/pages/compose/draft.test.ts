@@ -23,7 +23,7 @@ test('a stored post round-trips', () => {
   expect(d.versions).toEqual({ a: { content: 'Short' } })
   expect(partsOf(d, 'a')).toEqual([{ content: 'Short', attachments: ['m'] }, { content: 'Two', attachments: [] }])
   expect(contentOf(d)).toEqual({
-    content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], accounts: ['a', 'b'], track_links: false, drop_if_late_minutes: 0, language: '', time_zone: 'Asia/Ho_Chi_Minh',
+    content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], accounts: ['a', 'b'], track_links: false, utm: {}, drop_if_late_minutes: 0, language: '', time_zone: 'Asia/Ho_Chi_Minh',
     options: {},
     overrides: { a: { content: 'Short' } },
   })

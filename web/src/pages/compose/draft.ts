@@ -1,4 +1,5 @@
 import type { Post, Schemas } from '../../api/client'
+import type { Utm } from '../../components/Utm'
 import type { Options } from './options/fields'
 import { toInstant, toWall, type Wall } from '../../lib/time'
 
@@ -30,6 +31,8 @@ export interface Draft {
   when: Wall | ''
   zone: string
   trackLinks: boolean
+  /** The UTM parameters of tracked links, in place of those of the account and the campaign. */
+  utm: Utm
   /** Minutes after which the post is dropped instead of published. 0: never. */
   dropIfLate: number
   /** ISO 639; empty: not specified. */
@@ -39,7 +42,7 @@ export interface Draft {
 export const emptyPart = (): Part => ({ content: '', attachments: [] })
 
 export function newDraft(accounts: string[], zone: string, at?: string): Draft {
-  return { parts: [emptyPart()], versions: {}, accounts, options: {}, when: at ?? '', zone, trackLinks: false, dropIfLate: 0, language: '' }
+  return { parts: [emptyPart()], versions: {}, accounts, options: {}, when: at ?? '', zone, trackLinks: false, utm: {}, dropIfLate: 0, language: '' }
 }
 
 export function draftOf(post: Post): Draft {
@@ -49,7 +52,7 @@ export function draftOf(post: Post): Draft {
     if (override) versions[account_id] = override
   }
   return {
-    parts, versions, options: post.options ?? {}, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false,
+    parts, versions, options: post.options ?? {}, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false, utm: post.utm ?? {},
     dropIfLate: post.drop_if_late_minutes ?? 0, language: post.language ?? '',
     when: post.scheduled_time ? toWall(post.scheduled_time, post.time_zone).slice(0, 16) : '',
   }
@@ -100,6 +103,7 @@ export function contentOf(d: Draft): Schemas['PreviewedPost'] {
     overrides: Object.fromEntries(chosen),
     ...(d.accounts.length > 0 ? { accounts: d.accounts } : {}),
     track_links: d.trackLinks,
+    utm: d.utm,
     drop_if_late_minutes: d.dropIfLate,
     language: d.language,
     time_zone: d.zone,
@@ -108,7 +112,7 @@ export function contentOf(d: Draft): Schemas['PreviewedPost'] {
 
 /** The template of a series, without a time. */
 export function templateOf(d: Draft): Schemas['SeriesTemplate'] {
-  const { content = '', time_zone: _, ...rest } = contentOf(d)
+  const { content = '', time_zone: _, utm: __, ...rest } = contentOf(d)
   return { content, ...rest }
 }
 

@@ -13,6 +13,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
+import { causeText, isOwnCause } from '../../i18n/message'
 import { deadCountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -158,7 +159,8 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
         </Text>
         {d.message && (
           <Text size="sm" c="dimmed" className="dl-text">
-            {t('dead.said')} {d.message}
+            {!isOwnCause(d.code) && `${t('dead.said')} `}
+            {causeText(d)}
           </Text>
         )}
         <Group gap="xs">

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Page } from '../../components/Page'
 import { Empty } from '../../components/states'
+import { problemText, warningText } from '../../i18n/message'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 
@@ -134,7 +135,7 @@ function Row({ result: r, cells, columns }: { result: Schemas['BulkRow']; cells:
             {r.errors.map((e, i) => (
               <Text key={i} size="sm" c="var(--mantine-color-error)" component="li">
                 {e.field && columns.includes(e.field.replace(/[[.].*/, '')) ? <strong>{e.field}: </strong> : e.field ? `${e.field}: ` : ''}
-                {e.message}
+                {problemText(e)}
               </Text>
             ))}
           </Stack>
@@ -145,7 +146,7 @@ function Row({ result: r, cells, columns }: { result: Schemas['BulkRow']; cells:
             </Badge>
             {r.warnings?.map((w, i) => (
               <Text key={i} size="sm" c="dimmed">
-                {w.message}
+                {warningText(w)}
               </Text>
             ))}
           </Group>

@@ -8,6 +8,7 @@ import { api, type Post, unwrap, type Target } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
+import { causeText } from '../../i18n/message'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
@@ -56,7 +57,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
       {target.error && target.status !== 'posted' && (
         <Alert color={target.status === 'failed' || target.status === 'uncertain' ? 'red' : 'yellow'} p="xs">
           <Text size="sm" className="dl-text">
-            {target.error.message}
+            {causeText(target.error)}
           </Text>
           <Text size="xs" c="dimmed" mt={2}>
             {reason(target.error.class)}

@@ -2,6 +2,7 @@ import { Text, Timeline as Line } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
+import { timelineText } from '../../i18n/message'
 import { format } from '../../lib/time'
 
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
@@ -26,7 +27,7 @@ export function Timeline({ story }: { story: Schemas['Timeline'] }) {
             )}
           </Text>
           <Text size="sm" className="dl-text">
-            {e.text}
+            {timelineText(e)}
           </Text>
         </Line.Item>
       ))}

@@ -64,7 +64,7 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
         <Group align="flex-end" gap="sm">
           <TextInput type="email" label={t('emails.email')} required maxLength={254} value={email} onChange={(e) => setEmail(e.currentTarget.value)} style={{ flex: '1 1 14rem' }} />
           <Select label={t('emails.kind')} allowDeselect={false} value={kind} onChange={(v) => v && setKind(v as Kind)} data={kinds.map((value) => ({ value, label: t(`emails.kinds.${value}`) }))} />
-          <Button type="submit" loading={add.isPending} disabled={email.trim() === ''}>
+          <Button type="submit" loading={add.isPending} disabled={email.trim() === '' || list.data?.can_send_email === false}>
             {t('emails.add')}
           </Button>
         </Group>

@@ -31,7 +31,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
             password: password || undefined,
             embed_origins: origins,
             filter: filtered ? filter : undefined,
-            // Until the end of the day, by the clock of whoever shares it.
+            // Until the end of the day, in the time zone of the person who shares it.
             expires_at: expires ? new Date(`${expires}T23:59:59`).toISOString() : undefined,
           },
         }),

@@ -1,6 +1,6 @@
 import { Button, Grid, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCode, IconEye, IconMail, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
+import { IconCode, IconDatabaseImport, IconEye, IconMail, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,6 +13,7 @@ import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { Alerts } from './Alerts'
 import { Emails } from './Emails'
+import { Imports } from './Imports'
 import { NewSite } from './NewSite'
 import { Links } from './Links'
 import { Goals } from './Goals'
@@ -37,6 +38,7 @@ export function ReadersPage() {
   const [showing, show] = useDisclosure()
   const [sharing, share] = useDisclosure()
   const [mailing, mail] = useDisclosure()
+  const [importing, imports] = useDisclosure()
   const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
   // Posts and short links are counted under the workspace's own id, in UTC.
@@ -64,6 +66,11 @@ export function ReadersPage() {
             {may && site && !counted.own && (
               <Button variant="default" leftSection={<IconShare size={18} aria-hidden />} onClick={share.open}>
                 {t('share.open')}
+              </Button>
+            )}
+            {may && site && !counted.own && (
+              <Button variant="default" leftSection={<IconDatabaseImport size={18} aria-hidden />} onClick={imports.open}>
+                {t('imports.open')}
               </Button>
             )}
             {may && (
@@ -141,6 +148,7 @@ export function ReadersPage() {
       )}
       {adding && <NewSite close={add.close} />}
       {mailing && site && <Emails site={site} close={mail.close} />}
+      {importing && site && <Imports site={site} close={imports.close} />}
       {sharing && site && <Share site={site} filter={search.filter} close={share.close} />}
       {showing && site && <Snippets site={site} close={show.close} />}
     </Page>

@@ -100,5 +100,5 @@ export function Outcome({ outcome }: { outcome: Schemas['RuleOutcome'] }) {
 export function ReasonText({ reason, params }: { reason: Schemas['RuleReason']; params: Record<string, unknown> }) {
   const { t } = useTranslation()
   const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)]))
-  return <>{t(`rules.reasons.${reason}`, values)}</>
+  return <>{t(`rules.reasons.${reason}`, { ...values, defaultValue: reason })}</>
 }

@@ -8,6 +8,7 @@ import { LinkAnchor } from '../../components/links'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
+import { alertText } from '../../i18n/message'
 import { engineName, useAmounts } from './words'
 
 type System = Schemas['SystemStatus']
@@ -53,11 +54,11 @@ function Alerts({ state }: { state: System }) {
           key={`${a.name} ${a.subject}`}
           color={a.severity === 'critical' ? 'red' : 'yellow'}
           icon={a.severity === 'critical' ? <IconUrgent aria-hidden /> : <IconAlertTriangle aria-hidden />}
-          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, subject: a.subject ? engineName(t, a.subject) : '' })}
+          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, about: a.subject ? engineName(t, a.subject) : '' })}
           data-alert={a.name}
         >
           <Text size="sm" className="dl-text">
-            {a.message}
+            {alertText({ ...a, code: a.name })}
           </Text>
           {a.name === 'AccountsNeedReconnect' || a.name === 'AccountAccessExpiring' ? (
             <LinkAnchor to="/accounts" size="sm">

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { Account, Schemas } from '../../../api/client'
 import { NetworkIcon, networkName } from '../../../components/network'
 import type { Draft } from '../draft'
+import { problemText } from '../../../i18n/message'
 import { Buttons, type LinkButton } from './Buttons'
 import { countOf, type Field, type FieldName, type Options, optionFields, type ValueName, type Values, valueAt, valuesOf, withNetwork, withValue } from './fields'
 import { Poll } from './Poll'
@@ -65,7 +66,10 @@ export function AccountOptions({ draft, setDraft, account, problems }: Omit<Prop
 }
 
 function NetworkFields({ network, values, problems, prefix, change }: { network: string; values: Values; problems: Problems; prefix: string; change: (values: Values) => void }) {
-  const error = (field: string) => problems.find((p) => p.field === prefix + field)?.message
+  const error = (field: string) => {
+    const found = problems.find((p) => p.field === prefix + field)
+    return found && problemText(found)
+  }
   return (
     <Stack gap="sm">
       {(optionFields[network] ?? []).map((field) => (

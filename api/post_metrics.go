@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/measure"
+	"dateline/internal/publishing/postreport"
+	"dateline/platforms/network"
+)
+
+// MetricsStore reads the metrics of posts, and the state of reading them.
+type MetricsStore interface {
+	postreport.Store
+	PostMetrics(ctx context.Context, post uuid.UUID) ([]measure.PostPart, error)
+	MeasuringStatus(ctx context.Context, account uuid.UUID) (measure.Status, error)
+	MeasuringStatuses(ctx context.Context, workspace uuid.UUID) (map[uuid.UUID]measure.Status, error)
+}
+
+// PostMetrics returns what the networks report about a post.
+func (s *Server) PostMetrics(ctx context.Context, r spec.PostMetricsRequestObject) (spec.PostMetricsResponseObject, error) {
+	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := s.Store.PostMetrics(ctx, p.ID)
+	out := spec.PostMetrics200JSONResponse{PostId: p.ID, Parts: []spec.PostMetricsPart{}}
+	for i := range parts {
+		part := &parts[i]
+		one := spec.PostMetricsPart{TargetId: part.TargetID, AccountId: part.AccountID, Account: part.Account, Network: part.Network, Part: part.Segment,
+			RemoteId: part.RemoteID, Url: optional(part.RemoteURL), PostedAt: part.PostedAt, State: spec.PostMetricsPartState(part.State),
+			MeasuredAt: moment(part.MeasuredAt), NextAt: moment(part.DueAt), Latest: metricValues(part.Latest), Readings: []spec.MetricReading{}}
+		for _, point := range part.Series {
+			one.Readings = append(one.Readings, spec.MetricReading{Metric: string(point.Metric), At: point.At, Value: point.Value})
+		}
+		out.Parts = append(out.Parts, one)
+	}
+	return out, err
+}
+
+func metricValues(values map[network.Metric]int64) spec.MetricValues {
+	out := spec.MetricValues{}
+	for name, value := range values {
+		out[string(name)] = value
+	}
+	return out
+}
+
+// addMeasuring adds the state of reading metrics to an account.
+func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measure.Status) {
+	rules, ok := s.Accounts.MeasureRules(a)
+	if !ok {
+		return
+	}
+	m := spec.AccountMeasuring{State: spec.AccountMeasuringStateActive, MissingScope: optional(status.MissingScope), ReadAt: moment(status.ReadAt)}
+	// A newer token or other settings resume reading.
+	current := status.TokenVersion == a.TokenVersion
+	switch {
+	case rules.Unsupported != "":
+		m.State, m.Message = spec.AccountMeasuringStateUnsupported, &rules.Unsupported
+	case rules.Paid && a.Settings[measure.SettingReads] == "":
+		reason := string(measure.ReasonNoBudget)
+		m.State, m.Reason = spec.AccountMeasuringStatePaused, &reason
+	case status.Reason != "" && status.Reason != measure.ReasonNoBudget && current:
+		reason := string(status.Reason)
+		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason, optional(status.Message), moment(status.ResumeAt)
+	}
+	if rules.Paid {
+		m.ChargedReads = &status.ChargedReads
+	}
+	var names []string
+	for _, name := range rules.Metrics {
+		names = append(names, string(name))
+	}
+	m.Metrics = &names
+	out.Measuring = &m
+}
