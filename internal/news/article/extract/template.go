@@ -16,9 +16,6 @@ const (
 	maxTemplateTexts = 4000
 	// minSharedChars is the length from which a repeated text is not part of an article.
 	minSharedChars = 20
-	// minFewPages is the number of pages from which a text must be on two of them. With
-	// fewer, a text of any of them that the next page repeats is shared.
-	minFewPages = 4
 	// maxSharedPart is the part of the extracted text above which the page is one of
 	// those that the template was learned from, or the same story at another address.
 	maxSharedPart = 0.4
@@ -40,12 +37,8 @@ func NewTemplate(docs []*Document) *Template {
 			pages[h]++
 		}
 	}
-	least := 2
-	if len(docs) < minFewPages {
-		least = 1
-	}
 	for h, n := range pages {
-		if n >= least {
+		if n > 1 {
 			t.Texts = append(t.Texts, h)
 		}
 	}

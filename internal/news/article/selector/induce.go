@@ -64,16 +64,6 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 	return cfg, cfg.Validate()
 }
 
-// InduceTemplate learns only what the pages of a site have in common, for which a single
-// other page is enough.
-func InduceTemplate(ctx context.Context, pages []extract.Page) (*extract.Template, error) {
-	all, err := labelPages(ctx, pages)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return templateOf(all), nil
-}
-
 func templateOf(pages []labeledPage) *extract.Template {
 	docs := make([]*extract.Document, len(pages))
 	for i, l := range pages {
