@@ -260,6 +260,7 @@ type Server struct {
 	Meter             Meter        // nil: no metrics
 	Page              http.Handler // serves /, /app and /assets to browsers
 	Dashboard         bool         // Page contains the dashboard
+	Docs              http.Handler // serves /docs; nil: there is none
 	Log               *slog.Logger
 
 	MaxBodyBytes int64
@@ -290,7 +291,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err
 	}
-	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
+	v := newValidator(doc, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
 	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {
@@ -301,6 +302,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.GET(address, s.showPage)
 		r.HEAD(address, s.showPage)
 	}
+	s.docsRoutes(r)
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
 	s.notificationRoutes(r)
