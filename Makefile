@@ -59,6 +59,10 @@ web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	@cd web && npm run --silent build
 	@touch $@
 
+.PHONY: docs-site
+docs-site: ## write the documentation as static pages to dist/docs; the program also serves them at /docs
+	@go run ./docs/build -o dist/docs -version "$(or $(VERSION),dev)"
+
 .PHONY: client
 client: client/typescript/dist/index.js ## build the TypeScript client of the API (needs Node 20.19 or later)
 

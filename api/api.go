@@ -36,7 +36,6 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
-	"dateline/platforms/network"
 )
 
 //go:embed openapi.yaml
@@ -152,7 +151,7 @@ type Workflows interface {
 // Accounts manages connected accounts and connects new ones.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.NetworkInfo, error)
-	MeasureRules(a account.Account) (network.MeasureRules, bool)
+	Measuring(a account.Account) (account.Measuring, bool)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
@@ -261,6 +260,7 @@ type Server struct {
 	Meter             Meter        // nil: no metrics
 	Page              http.Handler // serves /, /app and /assets to browsers
 	Dashboard         bool         // Page contains the dashboard
+	Docs              http.Handler // serves /docs; nil: there is none
 	Log               *slog.Logger
 
 	MaxBodyBytes int64
@@ -291,7 +291,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err
 	}
-	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
+	v := newValidator(doc, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
 	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {
@@ -302,6 +302,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.GET(address, s.showPage)
 		r.HEAD(address, s.showPage)
 	}
+	s.docsRoutes(r)
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
 	s.notificationRoutes(r)

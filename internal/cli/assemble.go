@@ -16,6 +16,7 @@ import (
 
 	"dateline/activities"
 	"dateline/api"
+	"dateline/docs"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
@@ -265,7 +266,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{Base: page.Base, Version: p.of.version},
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()

@@ -92,3 +92,22 @@ test('a member adds, tests, changes and removes a notification channel', async (
   await page.getByText('No notification channels').waitFor()
   dashboard.fine()
 })
+
+test('the documentation is served with search, and works without other servers', async () => {
+  const { page } = dashboard
+  await dashboard.go('/system')
+  const [opened] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('link', { name: 'Documentation' }).click()])
+  await opened.close()
+  await page.goto(`${d.api}/docs/`)
+  await page.getByRole('heading', { name: 'Documentation', level: 1 }).waitFor()
+  await page.getByRole('searchbox', { name: 'Search' }).fill('quiet hours')
+  const found = page.getByRole('navigation', { name: 'Search results' }).getByRole('link', { name: 'Get notified' })
+  await found.waitFor()
+  await dashboard.accessible('the documentation')
+  await found.click()
+  await page.getByRole('heading', { name: 'Get notified', level: 1 }).waitFor()
+  await page.getByRole('link', { name: 'webhooks' }).first().click()
+  await page.getByRole('heading', { name: 'Receive webhooks', level: 1 }).waitFor()
+  await dashboard.accessible('a page of the documentation')
+  dashboard.fine()
+})

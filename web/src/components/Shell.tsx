@@ -84,6 +84,7 @@ function Frame() {
             <Navigation />
           </ScrollArea>
           <Box pt="xs">
+            <Outside href={`${base}/docs/`} label={t('nav.docs')} />
             {temporalUI && <Outside href={temporalUI} label={t('nav.temporal')} />}
             {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
           </Box>

@@ -64,7 +64,7 @@ select
     (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
         and updated_at > clock_timestamp() - interval '1 day' limit $1) p)::bigint as publishing,
     (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit $1) k)::bigint as parked,
-    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' limit $1) w)::bigint as deliveries
+    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' and body <> '' limit $1) w)::bigint as deliveries
 `
 
 type BacklogRow struct {

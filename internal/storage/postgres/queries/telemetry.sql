@@ -9,7 +9,7 @@ select
     (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
         and updated_at > clock_timestamp() - interval '1 day' limit @max_count) p)::bigint as publishing,
     (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit @max_count) k)::bigint as parked,
-    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' limit @max_count) w)::bigint as deliveries;
+    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' and body <> '' limit @max_count) w)::bigint as deliveries;
 
 -- name: DeadLetterReasons :many
 select t.status::text as status, coalesce(t.error_class, '')::text as reason, count(*) as letters
