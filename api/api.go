@@ -291,7 +291,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err
 	}
-	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
+	v := newValidator(doc, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
 	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {

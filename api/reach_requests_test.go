@@ -504,7 +504,9 @@ func reachable() map[string]reach {
 		"liveViews":      viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":      viewers(workspace.ViewsRead, onPost(nil)),
 		"postMetrics":    viewers(workspace.PostsRead, onPost(nil)),
-		"postReport":     viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true} }),
+		"postReport": viewers(workspace.ViewsRead, func(*things) request {
+			return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true}
+		}),
 		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 

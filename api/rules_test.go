@@ -112,7 +112,7 @@ func TestRules_RefuseWhatCannotWork(t *testing.T) {
 		"an unknown saved search":   {object{"trigger": object{"saved_search_id": uuid.New()}}, "definition.trigger.saved_search_id"},
 		"hours of an unknown place": {object{"timing": object{"when": "now", "hours": object{"from": "07:00", "to": "22:00", "time_zone": "Nowhere"}}}, "definition.timing.hours.time_zone"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			for _, address := range []string{"/api/v1/rules", "/api/v1/rules/preview"} {
 				s.refused(s.send("POST", address, newRule(a.ID, c.change)), 422, "invalid_request", c.field)
 			}

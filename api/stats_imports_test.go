@@ -149,7 +149,7 @@ func TestStatsImports_TablesOfGoogleAnalytics(t *testing.T) {
 		return s.send("POST", path+"/imports?source=ga4", body, "Content-Type", "application/octet-stream")
 	}
 	for body, want := range map[string]string{
-		"date,pagePath,screenPageViews\n20240130,/a,1\n":    "no table whose only dimension is the date",
+		"date,pagePath,screenPageViews\n20240130,/a,1\n":     "no table whose only dimension is the date",
 		"date,country,pagePath,sessions\n20240130,VN,/a,1\n": "the dimensions country and pagePath",
 		"date,eventName,sessions\n20240130,click,1\n":        `column "eventName" is not known`,
 		"pagePath,sessions\n/a,1\n":                          "no column date",

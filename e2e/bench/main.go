@@ -55,7 +55,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.program, "program", "bin/dateline", "the `program` to measure")
 	set.StringVar(&o.source, "temporald", "temporald", "`directory` of temporald's source")
 	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
-	set.DurationVar(&o.lead, "lead", 0, "how long before its second a herd begins to be scheduled (default: as long as it takes)")
+	set.DurationVar(&o.lead, "lead", 0, "how long before the second of the first post scheduling begins (default: as long as it takes on an idle machine)")
 	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")
 	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")

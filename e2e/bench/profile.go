@@ -20,6 +20,8 @@ const (
 	herdMargin  = 3 * time.Second
 	herdProfile = 5 * time.Second
 	rateProfile = 15 * time.Second
+	// scheduleProfile covers the beginning of scheduling.
+	scheduleProfile = 10 * time.Second
 )
 
 // profile writes profiles of the program and of this process, which contains the fake

@@ -57,18 +57,25 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 		return c
 	}
 	before := sample()
-	scheduling := time.Now()
+	scheduling, profiled := time.Now(), make(chan error, 1)
+	go func() { profiled <- s.profile(ctx, o, scheduling, scheduleProfile, "schedule") }()
 	if _, _, err := s.schedule(ctx, accounts, "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
 	started, between := time.Since(scheduling), sample()
+	if err := <-profiled; err != nil {
+		return rate{}, err
+	}
 	r, err := s.rate(ctx, o, workflows.PostWorkflow, began, first)
 	s.addCost(&r, o.steady, started, between.since(before), sample().since(between))
 	return r, err
 }
 
-// firstDue leaves enough time for starting all of them.
+// firstDue leaves enough time for starting all of them on an idle machine.
 func firstDue(o options) time.Duration {
+	if o.lead > 0 {
+		return o.lead
+	}
 	return 20*time.Second + time.Duration(o.steady)*15*time.Millisecond
 }
 

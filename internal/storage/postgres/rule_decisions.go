@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -52,10 +53,9 @@ func (s *Store) RuleArticlesBetween(ctx context.Context, workspaceID uuid.UUID, 
 
 // firstID returns the lowest id that is created at an instant (RFC 9562, version 7).
 func firstID(at time.Time) (id uuid.UUID) {
-	ms := max(at.UnixMilli(), 0)
-	for i := range 6 {
-		id[i] = byte(ms >> (40 - 8*i))
-	}
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(max(at.UnixMilli(), 0))) //nolint:gosec // not negative
+	copy(id[:6], ms[2:])
 	return id
 }
 
