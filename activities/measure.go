@@ -15,16 +15,16 @@ type PostMeasurer interface {
 	MeasureAccount(ctx context.Context, account uuid.UUID, heartbeat func()) (measure.Summary, error)
 }
 
-// MeasureStarter starts the workflow that reads the metrics of an account, unless it
+// MeasureClient starts the workflow that reads the metrics of an account, unless it
 // runs.
-type MeasureStarter interface {
+type MeasureClient interface {
 	StartMeasuring(ctx context.Context, account uuid.UUID) error
 }
 
 // Measure has the activities that read the metrics of posts.
 type Measure struct {
 	Measurer PostMeasurer
-	Starter  MeasureStarter
+	Starter  MeasureClient
 }
 
 // StartMeasuring starts a workflow for every account with due readings, and returns

@@ -36,7 +36,6 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
-	"dateline/platforms/network"
 )
 
 //go:embed openapi.yaml
@@ -152,7 +151,7 @@ type Workflows interface {
 // Accounts manages connected accounts and connects new ones.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.NetworkInfo, error)
-	MeasureRules(a account.Account) (network.MeasureRules, bool)
+	Measuring(a account.Account) (account.Measuring, bool)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
@@ -233,6 +232,7 @@ type Server struct {
 	Reviews   Reviews
 	Snippets  Snippets
 	LinkCard  LinkCardFetcher
+	Mentions  MentionFinder
 	Media     *media.Service
 	Exports   *archive.Archives
 	People    *workspace.Service

@@ -9,7 +9,6 @@ import (
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/measure"
 	"dateline/internal/publishing/postreport"
-	"dateline/platforms/network"
 )
 
 // MetricsStore reads the metrics of posts, and the state of reading them.
@@ -41,7 +40,7 @@ func (s *Server) PostMetrics(ctx context.Context, r spec.PostMetricsRequestObjec
 	return out, err
 }
 
-func metricValues(values map[network.Metric]int64) spec.MetricValues {
+func metricValues[Name ~string](values map[Name]int64) spec.MetricValues {
 	out := spec.MetricValues{}
 	for name, value := range values {
 		out[string(name)] = value
@@ -51,7 +50,7 @@ func metricValues(values map[network.Metric]int64) spec.MetricValues {
 
 // addMeasuring adds the state of reading metrics to an account.
 func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measure.Status) {
-	rules, ok := s.Accounts.MeasureRules(a)
+	rules, ok := s.Accounts.Measuring(a)
 	if !ok {
 		return
 	}
@@ -61,20 +60,16 @@ func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measu
 	switch {
 	case rules.Unsupported != "":
 		m.State, m.Message = spec.AccountMeasuringStateUnsupported, &rules.Unsupported
-	case rules.Paid && a.Settings[measure.SettingReads] == "":
+	case rules.IsPaid && a.Settings[measure.SettingReads] == "":
 		reason := string(measure.ReasonNoBudget)
 		m.State, m.Reason = spec.AccountMeasuringStatePaused, &reason
 	case status.Reason != "" && status.Reason != measure.ReasonNoBudget && current:
 		reason := string(status.Reason)
 		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason, optional(status.Message), moment(status.ResumeAt)
 	}
-	if rules.Paid {
+	if rules.IsPaid {
 		m.ChargedReads = &status.ChargedReads
 	}
-	var names []string
-	for _, name := range rules.Metrics {
-		names = append(names, string(name))
-	}
-	m.Metrics = &names
+	m.Metrics = &rules.Metrics
 	out.Measuring = &m
 }

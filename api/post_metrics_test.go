@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func TestPostMetrics_ReturnsLatestAndReadings(t *testing.T) {
 }
 
 // One row leads from impression to reading; what is not known is absent.
-func TestPostReport_FromImpressionToReading(t *testing.T) {
+func TestPostReport_LeadsFromImpressionToVisit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"posts.example"} })
@@ -107,11 +108,11 @@ func TestPostReport_FromImpressionToReading(t *testing.T) {
 		t.Errorf("CSV: got %s, want empty cells for what is not known", csv)
 	}
 	for _, by := range []string{"account", "hour", "weekday", "label", "author", "section"} {
-		if r := s.send("GET", base+"&format=csv&by="+by, nil); r.StatusCode != 200 || !strings.HasPrefix(string(r.body), by+",") {
+		if r := s.send("GET", base+"&format=csv&by="+by, nil); r.StatusCode != http.StatusOK || !strings.HasPrefix(string(r.body), by+",") {
 			t.Errorf("CSV by %s: got %s %s", by, r.Status, r.body)
 		}
 	}
-	if r := s.send("GET", "/api/v1/reports/posts?from=2024-01-01&to=2026-01-01", nil); r.StatusCode != 422 {
+	if r := s.send("GET", "/api/v1/reports/posts?from=2024-01-01&to=2026-01-01", nil); r.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("two years: got %s, want 422", r.Status)
 	}
 }

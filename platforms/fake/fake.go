@@ -24,7 +24,8 @@
 // and refresh tokens single-use; using one twice revokes its family.
 //
 // Likes, views and other metrics of a post grow with its age. DELETE
-// /__state/posts?id=… deletes a post at its network.
+// /__state/posts?id=… deletes a post at its network, and POST /__state/age?by=24h
+// makes all posts older.
 //
 // GET /__state/posts returns what was really published, even if responses were
 // lost, and GET /__state/counts the totals by account.
@@ -132,6 +133,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
 	s.mux.HandleFunc("DELETE /__state/posts", s.deletePost)
+	s.mux.HandleFunc("POST /__state/age", s.agePosts)
 	s.mux.HandleFunc("GET /__state/counts", s.showCounts)
 	s.mux.HandleFunc("GET /__state/accounts", s.showAccounts)
 	s.mux.HandleFunc("POST /__state/reset", s.resetState)

@@ -71,6 +71,17 @@ func (s *Server) AgePosts(by time.Duration) {
 	}
 }
 
+// agePosts serves POST /__state/age?by=24h.
+func (s *Server) agePosts(w http.ResponseWriter, r *http.Request) {
+	by, err := time.ParseDuration(r.URL.Query().Get("by"))
+	if err != nil || by < 0 {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": "by must be a duration such as 24h"})
+		return
+	}
+	s.AgePosts(by)
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // deletePost serves DELETE /__state/posts?id=….
 func (s *Server) deletePost(w http.ResponseWriter, r *http.Request) {
 	found, err := s.DeletePost(r.URL.Query().Get("id"))

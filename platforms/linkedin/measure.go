@@ -81,7 +81,7 @@ func (l *LinkedIn) Measure(ctx context.Context, account network.Account, request
 		if err == nil && out.MissingScope != "" {
 			err = l.readSocialActions(ctx, account, p.RemoteID, request, &found)
 		}
-		if isGone(err) {
+		if isNotFound(err) {
 			found, err = network.PostMetrics{State: network.PostMissing}, nil
 		}
 		if err != nil {
@@ -161,7 +161,7 @@ func (l *LinkedIn) measureOrganization(ctx context.Context, account network.Acco
 		}
 		_, err := l.rest(ctx, account, "/rest/posts/"+escape(p.RemoteID), call.Request{Method: http.MethodGet})
 		switch {
-		case isGone(err):
+		case isNotFound(err):
 			out.Add(p.RemoteID, network.PostMetrics{State: network.PostMissing})
 		case err != nil && !isForbidden(err):
 			return out, err
@@ -240,7 +240,7 @@ func (l *LinkedIn) readSocialActions(ctx context.Context, account network.Accoun
 	return nil
 }
 
-func isGone(err error) bool {
+func isNotFound(err error) bool {
 	e := network.AsError(err)
 	return e != nil && e.Status == http.StatusNotFound
 }

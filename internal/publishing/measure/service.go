@@ -22,7 +22,7 @@ const (
 	maxAccounts   = 500                 // per run of Due
 	claimLimit    = 100                 // readings
 	claimDuration = 10 * time.Minute
-	maxRounds     = 50 // claims per run
+	maxClaims     = 50 // per run
 
 	// confirmAfter is the time between the two readings that confirm a deletion.
 	confirmAfter = 10 * time.Minute
@@ -129,7 +129,7 @@ func (r *run) readAll(ctx context.Context, heartbeat func()) error {
 	if err := r.renewSoon(ctx); err != nil {
 		return err
 	}
-	for range maxRounds {
+	for range maxClaims {
 		if r.status.Reason != "" || ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -105,7 +105,7 @@ func (s *Store) RecordReadings(ctx context.Context, account, claim uuid.UUID, re
 	}
 	return s.inTx(ctx, func(q *db.Queries) error {
 		for i := range results {
-			if err := recordReading(ctx, q, account, claim, &results[i]); err != nil {
+			if err := saveMeasurement(ctx, q, account, claim, &results[i]); err != nil {
 				return err
 			}
 		}
@@ -113,7 +113,7 @@ func (s *Store) RecordReadings(ctx context.Context, account, claim uuid.UUID, re
 	})
 }
 
-func recordReading(ctx context.Context, q *db.Queries, account, claim uuid.UUID, r *measure.Result) error {
+func saveMeasurement(ctx context.Context, q *db.Queries, account, claim uuid.UUID, r *measure.Result) error {
 	latest := json.RawMessage(`{}`)
 	var measuredAt *time.Time
 	var metrics []string

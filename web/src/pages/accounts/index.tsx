@@ -195,6 +195,7 @@ function AccountCard({ account: a }: { account: Account }) {
           <Text size="sm">{causeText(a.health.error)}</Text>
         </Alert>
       )}
+      <Measuring account={a} />
       {a.warnings.map((w) => (
         <Alert key={w.code} color={w.code === 'needs_reconnect' ? 'red' : 'yellow'} p="xs">
           <Text size="sm">{w.message}</Text>
@@ -207,5 +208,29 @@ function AccountCard({ account: a }: { account: Account }) {
       )}
       <Switch size="sm" label={t('accounts.default')} checked={a.default} disabled={!may || standard.isPending} onChange={(e) => standard.mutate(e.currentTarget.checked)} mt="auto" />
     </Stack>
+  )
+}
+
+/** Whether the metrics of an account's posts are read, and why not. */
+function Measuring({ account }: { account: Account }) {
+  const { t, i18n } = useTranslation()
+  const m = account.measuring
+  if (!m || account.status !== 'connected') return null
+  const text =
+    m.state === 'unsupported'
+      ? m.message
+      : m.state === 'paused'
+        ? t(`measuring.reasons.${m.reason}`, { defaultValue: m.message })
+        : m.missing_scope
+          ? t('measuring.missing', { scope: m.missing_scope })
+          : m.read_at
+            ? t('measuring.readAt', { ago: relative(m.read_at, i18n.language) })
+            : undefined
+  return (
+    text && (
+      <Text size="sm" c={m.state === 'paused' || m.missing_scope ? 'orange' : 'dimmed'} data-measuring={m.reason ?? m.state}>
+        {text}
+      </Text>
+    )
   )
 }

@@ -17,6 +17,7 @@ import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
 import { Comments } from './Comments'
+import { Metrics } from './Metrics'
 import { Numbers } from './Numbers'
 import { Reviews } from './Reviews'
 import { Segments } from './Segments'
@@ -74,6 +75,7 @@ export function PostPage() {
             <Stack>
               <Segments post={p} />
               <Targets post={p} />
+              {p.posted_at && <Metrics id={p.id} />}
               {p.posted_at && <Numbers id={p.id} />}
               <Reviews post={p} />
               <Comments id={p.id} />

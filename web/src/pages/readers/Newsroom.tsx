@@ -8,6 +8,7 @@ import { toWall } from '../../lib/time'
 import { changeOf, filterOf, formatMetric, type Metric, type TableName } from './numbers'
 import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
+import { PostReport } from './PostReport'
 import { CSV } from './ReportTables'
 import { rangeOf, type ReadersSearch } from './search'
 import { ChangeBadge } from './TotalCard'
@@ -43,6 +44,7 @@ export function Newsroom({ site, search, tables }: { site: Schemas['Site']; sear
     <Stack>
       <RangePicker search={search} range={range} today={today} change={change} />
       {tables.includes('authors') && <Recent site={site.id} />}
+      {tables.includes('posts') && <PostReport range={range} />}
       {tables.map((by) => (
         <Leaderboard key={by} by={by} query={{ site: site.id, ...range, compare: search.compare, by }} show={(filter) => change({ tab: undefined, filter })} />
       ))}

@@ -21,6 +21,7 @@ import { Newsroom } from './Newsroom'
 import { Overview } from './Overview'
 import { type Counted, PageNumbers } from './PageNumbers'
 import { PageRow } from './PageRow'
+import { PostReport } from './PostReport'
 import { period, tabs } from './search'
 import { Share } from './Share'
 import { Snippets } from './Snippets'
@@ -108,7 +109,10 @@ export function ReadersPage() {
             onChange={(id) => id && go(id)}
           />
           {counted.own ? (
-            <Links own={counted} page={search.page} choose={choose} />
+            <Stack>
+              <PostReport />
+              <Links own={counted} page={search.page} choose={choose} />
+            </Stack>
           ) : (
             site && (
               <Tabs key={site.id} value={search.tab ?? 'overview'} onChange={(tab) => void navigate({ to: '/readers', search: { site: site.id, tab: tabs.find((x) => x === tab), ...(tab === 'live' ? {} : period(search)) } })} keepMounted={false}>

@@ -1,0 +1,29 @@
+import type { TFunction } from 'i18next'
+import type { Schemas } from '../api/client'
+
+/** The order in which metrics of posts are shown; others follow. */
+const order = ['views', 'reach', 'likes', 'replies', 'reposts', 'quotes', 'saves', 'sends', 'clicks', 'clicks_all']
+
+/** The metrics that any of the values has, in the order of display. */
+export function metricNames(values: Schemas['MetricValues'][]): string[] {
+  const names = new Set(values.flatMap((v) => Object.keys(v)))
+  return [...order.filter((name) => names.delete(name)), ...[...names].sort()]
+}
+
+/** A metric's name for people; the network's name for one that is not known. */
+export const metricLabel = (t: TFunction, name: string): string => t(`postMetrics.names.${name}`, { defaultValue: name })
+
+/** A value of a dimension for people. */
+export function dimensionLabel(group: Pick<Schemas['PostReportGroup'], 'by' | 'value' | 'label'>, language: string, network: (name: string) => string): string {
+  switch (group.by) {
+    case 'network':
+      return network(group.value)
+    case 'weekday':
+      // 5 January 1970 was a Monday.
+      return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(1970, 0, 4 + Number(group.value)))
+    case 'hour':
+      return `${group.value.padStart(2, '0')}:00`
+    default:
+      return group.label ?? group.value
+  }
+}
