@@ -83,7 +83,7 @@ func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, p
 }
 
 // Fetched pages without an article are listed with the reason until one is found on them.
-func TestDomain_SaysWhyPagesHaveNoArticle(t *testing.T) {
+func TestDomain_ExplainsPagesWithoutArticle(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.seeded("one.example")

@@ -23,18 +23,18 @@ import (
 // indexes: building one is many times as fast as updating it.
 func fillIndex(t *testing.T, e *pgsearch.Engine, pool *pgxpool.Pool, load *searchtest.Load, n int) float64 {
 	have := countDocuments(t, pool)
-	if most := n - n/50; have < most {
+	if target := n - n/50; have < target {
 		began := time.Now()
 		definitions := dropGINIndexes(t, pool)
 		var loaders sync.WaitGroup
 		for k := range 2 {
-			loaders.Go(func() { indexLoad(t, e, have+(most-have)*k/2, load, have+(most-have)*(k+1)/2, n) })
+			loaders.Go(func() { indexLoad(t, e, have+(target-have)*k/2, load, have+(target-have)*(k+1)/2, n) })
 		}
 		loaders.Wait()
-		t.Logf("%d articles loaded in %s", most-have, time.Since(began).Round(time.Second))
+		t.Logf("%d articles loaded in %s", target-have, time.Since(began).Round(time.Second))
 		createIndexes(t, pool, definitions)
 		t.Logf("indexes built after %s", time.Since(began).Round(time.Second))
-		have = most
+		have = target
 	}
 	return indexLoad(t, e, have, load, n, n)
 }

@@ -15,11 +15,11 @@ import (
 
 // Limits of searches for accounts to mention.
 const (
-	maxMentions     = 8
-	mentionsTimeout = 4 * time.Second
-	mentionsTTL     = 5 * time.Minute
-	maxMentionsKept = 500
-	mentionsPerMin  = 30 // by account
+	maxMentions       = 8
+	mentionsTimeout   = 4 * time.Second
+	mentionsTTL       = 5 * time.Minute
+	maxCachedMentions = 500
+	mentionsPerMin    = 30 // by account
 )
 
 // Mentions searches for accounts to mention. It caches searches, which repeat while
@@ -81,7 +81,7 @@ func (m *Mentions) cached(key string, now time.Time) ([]network.Mention, bool) {
 func (m *Mentions) keep(key string, list []network.Mention, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cache == nil || len(m.cache) >= maxMentionsKept {
+	if m.cache == nil || len(m.cache) >= maxCachedMentions {
 		m.cache = map[string]foundMentions{}
 	}
 	m.cache[key] = foundMentions{list, now.Add(mentionsTTL)}

@@ -65,7 +65,7 @@ func (c *choice) dropShared(t *Template) {
 		return
 	}
 	all, lost := 0, 0
-	kept := make([]int, 0, len(c.selected))
+	rest := make([]int, 0, len(c.selected))
 	for _, i := range c.selected {
 		b := &c.o.blocks[i]
 		all += b.chars
@@ -75,9 +75,9 @@ func (c *choice) dropShared(t *Template) {
 				continue
 			}
 		}
-		kept = append(kept, i)
+		rest = append(rest, i)
 	}
 	if float64(lost) <= maxSharedPart*float64(all) {
-		c.selected = kept
+		c.selected = rest
 	}
 }
