@@ -107,6 +107,7 @@ func accessTable() map[string]access {
 
 		"listAccounts":            {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"accountLimits":           {least: workspace.Viewer, scope: workspace.AccountsRead},
+		"findMentions":            {least: workspace.Author, scope: workspace.PostsWrite},
 		"connectAccountWithToken": {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"startConnection":         {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"listNetworks":            {least: workspace.Viewer, scope: workspace.AccountsRead},

@@ -232,6 +232,7 @@ type Server struct {
 	Reviews   Reviews
 	Snippets  Snippets
 	LinkCard  LinkCardFetcher
+	Mentions  MentionFinder
 	Media     *media.Service
 	Exports   *archive.Archives
 	People    *workspace.Service

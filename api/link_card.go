@@ -12,6 +12,7 @@ import (
 // LinkCardFetcher fetches what networks show of a linked page.
 type LinkCardFetcher interface {
 	Get(ctx context.Context, address string) (linkcard.Card, error)
+	Image(ctx context.Context, address string, maxWidth int) ([]byte, error)
 }
 
 // GetLinkCard returns the card of a page.
@@ -25,8 +26,12 @@ func (s *Server) GetLinkCard(ctx context.Context, r spec.GetLinkCardRequestObjec
 	}
 	out := spec.GetLinkCard200JSONResponse{Url: c.URL, Site: c.Site, Title: optional(c.Title), Description: optional(c.Description)}
 	if len(c.Image) > 0 {
-		image := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(c.Image)
-		out.Image = &image
+		out.Image = dataURL(c.Image)
 	}
 	return out, nil
+}
+
+func dataURL(jpeg []byte) *string {
+	text := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg)
+	return &text
 }

@@ -349,7 +349,10 @@ func reachable() map[string]reach {
 		"listQueueSlots": viewers(workspace.PostsRead, func(*things) request {
 			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z", queryRequired: true}
 		}),
-		"listAccounts":  viewers(workspace.AccountsRead, none),
+		"listAccounts": viewers(workspace.AccountsRead, none),
+		"findMentions": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.account()}, query: "q=desk", queryRequired: true}
+		}),
 		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}

@@ -4016,6 +4016,21 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// Mention defines model for Mention.
+type Mention struct {
+	// Avatar A small JPEG as a data URL.
+	Avatar *string `json:"avatar,omitempty"`
+
+	// Handle As a text mentions it, with @.
+	Handle string `json:"handle"`
+	Name   string `json:"name"`
+}
+
+// MentionList defines model for MentionList.
+type MentionList struct {
+	Mentions []Mention `json:"mentions"`
+}
+
 // MessageParams The values in a message by name, for clients that write it in another language: strings,
 // numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
 // duration, `_bytes` a size.
@@ -7185,6 +7200,12 @@ type SchedulePostParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// FindMentionsParams defines parameters for FindMentions.
+type FindMentionsParams struct {
+	// Q The beginning of a name or a handle.
+	Q string `form:"q" json:"q"`
+}
+
 // ListArticlesParams defines parameters for ListArticles.
 type ListArticlesParams struct {
 	// Domain Only of this registered domain.
@@ -8521,6 +8542,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/accounts/{id}/limits (the `AccountLimits` operationId).
 	AccountLimits(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindMentions Searches the network for accounts that a post can mention.
+	//
+	// On Mastodon and Bluesky; other networks have no such search, and the list is empty. At most 30 searches a minute for each account.
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/mentions (the `FindMentions` operationId).
+	FindMentions(ctx context.Context, id openapi_types.UUID, params *FindMentionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
 	//
@@ -10977,6 +11005,23 @@ func (c *Client) DisconnectAccount(ctx context.Context, id AccountID, reqEditors
 // Corresponds with GET /api/v1/accounts/{id}/limits (the `AccountLimits` operationId).
 func (c *Client) AccountLimits(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAccountLimitsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindMentions Searches the network for accounts that a post can mention.
+//
+// On Mastodon and Bluesky; other networks have no such search, and the list is empty. At most 30 searches a minute for each account.
+//
+// Corresponds with GET /api/v1/accounts/{id}/mentions (the `FindMentions` operationId).
+func (c *Client) FindMentions(ctx context.Context, id openapi_types.UUID, params *FindMentionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindMentionsRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -16308,6 +16353,63 @@ func NewAccountLimitsRequest(server string, id openapi_types.UUID) (*http.Reques
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFindMentionsRequest constructs an http.Request for the FindMentions method
+func NewFindMentionsRequest(server string, id openapi_types.UUID, params *FindMentionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/accounts/%s/mentions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -27045,6 +27147,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/accounts/{id}/limits (the `AccountLimits` operationId).
 	AccountLimitsWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*AccountLimitsResponse, error)
 
+	// FindMentionsWithResponse Searches the network for accounts that a post can mention.
+	//
+	// On Mastodon and Bluesky; other networks have no such search, and the list is empty. At most 30 searches a minute for each account.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/mentions (the `FindMentions` operationId).
+	FindMentionsWithResponse(ctx context.Context, id openapi_types.UUID, params *FindMentionsParams, reqEditors ...RequestEditorFn) (*FindMentionsResponse, error)
+
 	// ReconnectAccountWithResponse Starts to reconnect the account; send the person to `authorize_url`.
 	//
 	// When access is allowed for another account, nothing is changed.
@@ -30288,6 +30399,61 @@ func (r AccountLimitsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r AccountLimitsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// FindMentionsResponseDefaultHeaders the declared response headers of an HTTP default response for FindMentions
+type FindMentionsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type FindMentionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MentionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *FindMentionsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindMentionsResponse) GetJSON200() *MentionList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FindMentionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FindMentionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindMentionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindMentionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindMentionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -42403,6 +42569,21 @@ func (c *ClientWithResponses) AccountLimitsWithResponse(ctx context.Context, id 
 	return ParseAccountLimitsResponse(rsp)
 }
 
+// FindMentionsWithResponse Searches the network for accounts that a post can mention.
+//
+// On Mastodon and Bluesky; other networks have no such search, and the list is empty. At most 30 searches a minute for each account.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/accounts/{id}/mentions (the `FindMentions` operationId).
+func (c *ClientWithResponses) FindMentionsWithResponse(ctx context.Context, id openapi_types.UUID, params *FindMentionsParams, reqEditors ...RequestEditorFn) (*FindMentionsResponse, error) {
+	rsp, err := c.FindMentions(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindMentionsResponse(rsp)
+}
+
 // ReconnectAccountWithResponse Starts to reconnect the account; send the person to `authorize_url`.
 //
 // When access is allowed for another account, nothing is changed.
@@ -47104,6 +47285,52 @@ func ParseAccountLimitsResponse(rsp *http.Response) (*AccountLimitsResponse, err
 	switch {
 	case true:
 		var headers AccountLimitsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseFindMentionsResponse parses an HTTP response from a FindMentionsWithResponse call
+func ParseFindMentionsResponse(rsp *http.Response) (*FindMentionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindMentionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MentionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers FindMentionsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

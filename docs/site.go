@@ -176,17 +176,15 @@ func target(from, base, to string) string {
 	}
 	file, fragment, hasFragment := strings.Cut(to, "#")
 	name := path.Join(path.Dir(from), file)
-	address := ""
 	switch {
 	case strings.HasSuffix(name, "api/openapi.yaml"):
 		return strings.TrimSuffix(base, Path) + "/api/openapi.yaml"
 	case strings.HasPrefix(name, ".."):
 		return "#"
 	case path.Ext(name) == ".md":
-		address = base + htmlName(name)
-	default:
-		address = base + name
+		name = htmlName(name)
 	}
+	address := base + name
 	if hasFragment {
 		address += "#" + fragment
 	}

@@ -4018,6 +4018,21 @@ type MemberWorkspace struct {
 	Role string `json:"role"`
 }
 
+// Mention defines model for Mention.
+type Mention struct {
+	// Avatar A small JPEG as a data URL.
+	Avatar *string `json:"avatar,omitempty"`
+
+	// Handle As a text mentions it, with @.
+	Handle string `json:"handle"`
+	Name   string `json:"name"`
+}
+
+// MentionList defines model for MentionList.
+type MentionList struct {
+	Mentions []Mention `json:"mentions"`
+}
+
 // MessageParams The values in a message by name, for clients that write it in another language: strings,
 // numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
 // duration, `_bytes` a size.
@@ -7173,6 +7188,12 @@ type SchedulePostParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// FindMentionsParams defines parameters for FindMentions.
+type FindMentionsParams struct {
+	// Q The beginning of a name or a handle.
+	Q string `form:"q" json:"q"`
+}
+
 // ListArticlesParams defines parameters for ListArticles.
 type ListArticlesParams struct {
 	// Domain Only of this registered domain.
@@ -8276,6 +8297,9 @@ type ServerInterface interface {
 	// AccountLimits Returns the state of an account's rate limits.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(c *gin.Context, id openapi_types.UUID)
+	// FindMentions Searches the network for accounts that a post can mention.
+	// (GET /api/v1/accounts/{id}/mentions)
+	FindMentions(c *gin.Context, id openapi_types.UUID, params FindMentionsParams)
 	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(c *gin.Context, id AccountID)
@@ -9252,6 +9276,42 @@ func (siw *ServerInterfaceWrapper) AccountLimits(c *gin.Context) {
 	}
 
 	siw.Handler.AccountLimits(c, id)
+}
+
+// FindMentions operation middleware
+func (siw *ServerInterfaceWrapper) FindMentions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FindMentionsParams
+
+	// ------------- Required query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "q", c.Request.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter q: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.FindMentions(c, id, params)
 }
 
 // ReconnectAccount operation middleware
@@ -16127,6 +16187,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/account-choices/:id", wrapper.GetAccountChoice)
 	router.POST(options.BaseURL+"/api/v1/account-choices/:id", wrapper.MakeAccountChoice)
 	router.POST(options.BaseURL+"/api/v1/oauth/choose", wrapper.ChooseInBrowser)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id/mentions", wrapper.FindMentions)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id/limits", wrapper.AccountLimits)
 	router.GET(options.BaseURL+"/api/v1/oauth/callback", wrapper.CompleteConnection)
 	router.GET(options.BaseURL+"/api/v1/media", wrapper.ListMedia)
@@ -17025,6 +17086,50 @@ type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAccountLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindMentionsRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params FindMentionsParams
+}
+
+type FindMentionsResponseObject interface {
+	VisitFindMentionsResponse(w http.ResponseWriter) error
+}
+
+type FindMentions200JSONResponse MentionList
+
+func (response FindMentions200JSONResponse) VisitFindMentionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindMentionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response FindMentionsdefaultApplicationProblemPlusJSONResponse) VisitFindMentionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -26661,6 +26766,9 @@ type StrictServerInterface interface {
 	// AccountLimits Returns the state of an account's rate limits.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
+	// FindMentions Searches the network for accounts that a post can mention.
+	// (GET /api/v1/accounts/{id}/mentions)
+	FindMentions(ctx context.Context, request FindMentionsRequestObject) (FindMentionsResponseObject, error)
 	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
@@ -27885,6 +27993,33 @@ func (sh *strictHandler) AccountLimits(ctx *gin.Context, id openapi_types.UUID) 
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(AccountLimitsResponseObject); ok {
 		if err := validResponse.VisitAccountLimitsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindMentions operation middleware
+func (sh *strictHandler) FindMentions(ctx *gin.Context, id openapi_types.UUID, params FindMentionsParams) {
+	var request FindMentionsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.FindMentions(ctx, request.(FindMentionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindMentions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(FindMentionsResponseObject); ok {
+		if err := validResponse.VisitFindMentionsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

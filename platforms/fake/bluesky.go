@@ -55,6 +55,7 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+root+"com.atproto.server.deleteSession", s.blueskyLogout)
 	mux.HandleFunc("GET "+root+"com.atproto.server.getSession", s.blueskyAuthenticated(s.blueskySession, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth", s.blueskyAuthenticated(s.blueskyServiceToken, "calls"))
+	mux.HandleFunc("GET "+root+"app.bsky.actor.searchActorsTypeahead", s.blueskyAuthenticated(s.blueskySearch, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.identity.resolveHandle", s.blueskyResolve)
 	// Creating a record costs three points, deleting one costs one.
 	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskyAuthenticated(s.blueskyCreate,

@@ -46,6 +46,8 @@ func (s *Server) routeMastodon() {
 	s.mux.HandleFunc("GET /api/v1/instance", s.showInstance1)
 	s.mux.HandleFunc("GET /api/v2/instance", s.showInstance2)
 	s.mux.HandleFunc("GET /api/v1/accounts/verify_credentials", s.authenticated("read:accounts", s.verifyCredentials))
+	s.mux.HandleFunc("GET /api/v1/accounts/search", s.authenticated("read:accounts", s.searchMastodon))
+	s.mux.HandleFunc("GET /__avatar/{id}", s.showAvatar)
 	s.mux.HandleFunc("GET /api/v1/accounts/{id}/statuses", s.authenticated("read:statuses", s.listStatuses))
 	s.mux.HandleFunc("POST /api/v1/media", s.authenticated("write:media", s.createMedia, "media"))
 	s.mux.HandleFunc("POST /api/v2/media", s.authenticated("write:media", s.createMedia, "media"))

@@ -54,6 +54,7 @@
 //	LimitsDefaulter  limits are known before an account is connected
 //	Preparer         a post is created in two steps
 //	OptionParser     posts have options, such as a visibility or a poll
+//	MentionFinder    accounts can be searched for while a text is written
 //	Previewer        the network changes or folds what it shows
 //	Pricer           the network charges for posts
 //	Measurer         the network reports likes, views and other metrics of posts

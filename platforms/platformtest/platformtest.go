@@ -146,6 +146,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("Reply", func(t *testing.T) { testReply(t, s) })
 	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
 	t.Run("Identify", func(t *testing.T) { testIdentify(t, s) })
+	t.Run("Mentions", func(t *testing.T) { testMentions(t, s) })
 	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
 	if s.Unverifiable {
 		t.Run("Blind", func(t *testing.T) { testUnverifiable(t, s) })

@@ -59,7 +59,7 @@ test('UTM parameters of the account, the campaign and the post are shown, stored
   await page.locator('[data-utm=mastodon]').getByText('?utm_source=mastodon&utm_medium=breaking&utm_campaign=storm').waitFor()
   await dashboard.accessible('UTM parameters of a post')
   await shoot(dashboard, 'compose-utm')
-  await page.getByRole('button', { name: /Save/ }).click()
+  await page.getByRole('button', { name: 'Save changes' }).click()
   await until('the post to be saved', async () => (await send<{ utm?: object }>('GET', `/posts/${post.id}`)).utm !== undefined)
   const { links } = await send<{ links: { code: string }[] }>('GET', `/links?post=${post.id}`)
   const answer = await fetch(`${d.api}/l/${links[0]?.code}`, { redirect: 'manual' })

@@ -71,6 +71,11 @@ type Filters struct {
 	From, To       time.Time // of publication; To is exclusive; zero: unbounded
 }
 
+// IsSelective reports whether there are filters besides the visible domains.
+func (f Filters) IsSelective() bool {
+	return len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+len(f.Authors) > 0 || !f.From.IsZero() || !f.To.IsZero()
+}
+
 // Request is a search request.
 type Request struct {
 	Text    string

@@ -91,6 +91,27 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Card, error) {
 	}
 }
 
+// Image fetches an image and returns it as a small JPEG, at most maxWidth wide.
+func (f *Fetcher) Image(ctx context.Context, address string, maxWidth int) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprint("image ", maxWidth, " ", u)
+	if card, ok := f.stored(key); ok {
+		return card.Image, nil
+	}
+	raw, _, _, err := f.get(ctx, u, "image/*", maxImage)
+	if err != nil {
+		return nil, err
+	}
+	small, err := thumbnail(raw, maxWidth)
+	if err == nil {
+		f.keep(key, Card{URL: address, Image: small})
+	}
+	return small, err
+}
+
 func (f *Fetcher) stored(key string) (Card, bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -131,7 +152,7 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) Card {
 	card.Description = short(first(m["og:description"], m["twitter:description"], m["description"]))
 	if picture, err := at.Parse(first(m["og:image:secure_url"], m["og:image"], m["og:image:url"], m["twitter:image"])); err == nil && picture.String() != at.String() {
 		if raw, _, _, err := f.get(ctx, picture, "image/*", maxImage); err == nil {
-			card.Image, _ = thumbnail(raw) // without an image, it is still a card
+			card.Image, _ = thumbnail(raw, maxWidth) // without an image, it is still a card
 		}
 	}
 	return card
@@ -204,7 +225,7 @@ func readMeta(r io.Reader) map[string]string {
 
 // thumbnail creates a small JPEG of an image. It is re-encoded, so that only pixels
 // reach a browser.
-func thumbnail(raw []byte) ([]byte, error) {
+func thumbnail(raw []byte, maxWidth int) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err

@@ -40,36 +40,16 @@ func (r *Result) measureLearned(ctx context.Context, pages []score.Page) {
 	}
 }
 
-// extractLearned learns selectors and the template of the site, or the template alone if
-// there are too few pages for selectors.
 func extractLearned(ctx context.Context, p score.Page, others []extract.Page) Extracted {
 	cfg, err := selector.Induce(ctx, 1, others)
 	if err != nil {
-		return extractWithTemplate(ctx, p, others)
+		return extractOwn(ctx, p)
 	}
 	s, err := selector.Compile(cfg)
 	if err != nil {
 		return extractOwn(ctx, p)
 	}
 	a, _, err := s.Extract(ctx, extract.Page{HTML: p.HTML, URL: p.URL})
-	if err != nil {
-		return Extracted{}
-	}
-	return Extracted{a.Text, a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly}
-}
-
-func extractWithTemplate(ctx context.Context, p score.Page, others []extract.Page) Extracted {
-	page := extract.Page{HTML: p.HTML, URL: p.URL}
-	t, err := selector.InduceTemplate(ctx, others)
-	if err != nil || t == nil {
-		return extractOwn(ctx, p)
-	}
-	doc, err := extract.Parse(ctx, page, extract.DefaultLimits())
-	if err != nil {
-		return Extracted{}
-	}
-	doc.UseTemplate(t)
-	a, err := doc.Article(ctx, page)
 	if err != nil {
 		return Extracted{}
 	}

@@ -20,18 +20,11 @@ type Body struct {
 	Headlines  int          // characters of linked headlines on the whole page
 	Prose      int          // characters that the rules select, without the block classifier
 	Confidence float64      // from 0.5 to 1, by the share of the text that was selected
-
-	isClassified bool // the block classifier selected the blocks
 }
 
 // Body finds the body of an article without selectors. title is compared with headings.
-func (d *Document) Body(title string) (Body, bool) { return d.bodyNear(title, nil, nil) }
-
-// bodyNear finds the body of an article that is probably inside the given elements, and
-// not in those to drop.
-func (d *Document) bodyNear(title string, roots, drop []*html.Node) (Body, bool) {
+func (d *Document) Body(title string) (Body, bool) {
 	c := d.selectByRules(title)
-	c.near(roots, drop)
 	prose := 0
 	for _, i := range c.selected {
 		prose += c.o.blocks[i].chars
@@ -41,7 +34,6 @@ func (d *Document) bodyNear(title string, roots, drop []*html.Node) (Body, bool)
 	c.dropShared(d.template)
 	c.selected = c.o.withoutLead(slices.DeleteFunc(c.selected, func(i int) bool { return lines[i] }))
 	b, ok := c.o.assemble(d, c.at, c.selected)
-	b.isClassified = len(c.o.blocks) >= minClassifiedBlocks
 	b.Signature = firstOf(signature, b.Signature)
 	b.Headlines, b.Prose = c.o.countHeadlineChars(), prose
 	if c.isGuess {
@@ -50,51 +42,13 @@ func (d *Document) bodyNear(title string, roots, drop []*html.Node) (Body, bool)
 	return b, ok
 }
 
-// dropShared drops the blocks that other pages of the site have too.
-func (c *choice) dropShared(t *Template) {
-	if t == nil {
-		return
-	}
-	shared := t.shared(c.o, c.selected)
-	c.selected = slices.DeleteFunc(c.selected, func(i int) bool { return shared[i] })
-}
-
-// near notes which blocks are inside some elements, and which are to be dropped.
-func (c *choice) near(roots, drop []*html.Node) {
-	if len(roots) == 0 {
-		return
-	}
-	c.prior = make([]float64, len(c.o.blocks))
-	for i := range c.prior {
-		c.prior[i] = -outsideBias
-	}
-	set := func(nodes []*html.Node, v float64) {
-		for k := range c.o.spans {
-			if s := &c.o.spans[k]; slices.Contains(nodes, s.node) {
-				for i := s.first; i < s.end; i++ {
-					c.prior[i] = v
-				}
-			}
-		}
-	}
-	set(roots, insideBias)
-	set(drop, -dropBias)
-}
-
-const (
-	insideBias  = 1.0 // added to the log odds of blocks inside the selected elements
-	outsideBias = 1.5
-	dropBias    = 8.0
-)
-
 // choice is the blocks that belong to the article.
 type choice struct {
 	o          *outline
 	at         int // the element that contains most of them; -1: none
 	selected   []int
-	isSelected []bool    // by block
-	isGuess    bool      // class names were ignored
-	prior      []float64 // added to the log odds of the blocks; nil: nothing
+	isSelected []bool // by block
+	isGuess    bool   // class names were ignored
 }
 
 // selectByRules selects the blocks of the article by hand-written rules.

@@ -91,7 +91,6 @@ func (c *choice) classify(d *Document, title string) {
 		bias = ruleBias
 	}
 	odds, texts := make([]float64, len(c.o.blocks)), make([]string, len(c.o.blocks))
-	names := make([]string, len(c.o.spans))
 	for i := range c.o.blocks {
 		f := w.block(i)
 		odds[i] = blockClassifier.logOdds(&f)
@@ -99,12 +98,6 @@ func (c *choice) classify(d *Document, title string) {
 			odds[i] += bias
 		} else {
 			odds[i] -= bias
-		}
-		if c.prior != nil {
-			odds[i] += c.prior[i]
-		}
-		if d.template != nil {
-			odds[i] += d.template.bias(c.o, i, names)
 		}
 		texts[i] = c.o.blocks[i].text
 	}

@@ -43,9 +43,6 @@ type Selection struct {
 	Body   []*html.Node               // elements with the text
 	Drop   []*html.Node               // elements inside the body to remove
 	Values map[article.Field][]string // of other fields
-	// IsHint reports that the body is only probably inside these elements, as with learned
-	// selectors: the block classifier decides about each block.
-	IsHint bool
 }
 
 // Article extracts the article of a parsed document.
@@ -78,11 +75,6 @@ func (d *Document) article(ctx context.Context, p Page, g Selection) (*article.A
 	}
 	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
 	source := article.FromSelector
-	if ok && g.IsHint {
-		if c, found := d.bodyNear(r.a.Title, g.Body, g.Drop); found && c.isClassified {
-			b = c
-		}
-	}
 	if !ok || len(b.Text) < minConfidentBytes {
 		if c, found := d.Body(r.a.Title); found && len(c.Text) > 2*len(b.Text) {
 			b, ok, source = c, true, article.FromHTML

@@ -51,7 +51,6 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 		out.Variant = v.name
 		isLearned = s.Config.Variants[i].Scores != nil
 		given = v.selection(in, body)
-		given.IsHint = isLearned
 		for f := range v.fields {
 			out.Found[f] = false
 		}

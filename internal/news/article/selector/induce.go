@@ -64,22 +64,12 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 	return cfg, cfg.Validate()
 }
 
-// InduceTemplate learns only what the pages of a site have in common, for which a single
-// other page is enough.
-func InduceTemplate(ctx context.Context, pages []extract.Page) (*extract.Template, error) {
-	all, err := labelPages(ctx, pages)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return templateOf(all), nil
-}
-
 func templateOf(pages []labeledPage) *extract.Template {
-	docs, titles := make([]*extract.Document, len(pages)), make([]string, len(pages))
+	docs := make([]*extract.Document, len(pages))
 	for i, l := range pages {
-		docs[i], titles[i] = l.doc, l.label.Title
+		docs[i] = l.doc
 	}
-	return extract.NewTemplate(docs, titles)
+	return extract.NewTemplate(docs)
 }
 
 // induceVariant learns the most common template and returns the pages of other

@@ -37,5 +37,5 @@ func rankingSQL(s *statement, r search.Request, x expression) string {
 	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select b.*, d.title_words, d.words || '' as words from (select h.id, h.published_at, h.exact, h.title_rank " + best + " limit " + strconv.Itoa(rerankLimit) + `) b
 			join search_documents d on d.id = b.id offset 0) c
 		union all
-		select r.id, r.published_at, false as exact, r.title_rank * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(rerankLimit) + " limit " + strconv.Itoa(search.MaxOffset+search.MaxLimit) + ") r"
+		select r.id, r.published_at, false as exact, r.title_rank * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(rerankLimit) + " limit " + strconv.Itoa(max(r.Offset+r.Limit, maxComparedVectors)) + ") r"
 }

@@ -15,17 +15,17 @@ const (
 	// maxTitleCandidates older ones are ranked that match in their title fields; they
 	// come from a time window that is titleWindowFactor times as long, and contains at
 	// most maxTitleRows articles.
-	maxCandidates      = 1500
-	maxTitleCandidates = 400
+	maxCandidates      = 1000
+	maxTitleCandidates = 300
 	titleWindowFactor  = 6
 	maxTitleRows       = 20_000
 	// maxPhraseCandidates replaces maxCandidates when each text must be checked for phrases.
 	maxPhraseCandidates = 500
 	// countLimit is the estimated number of matches up to which all of them are counted.
 	// Above it, the search is limited to a time window.
-	countLimit = 2 * maxCandidates
+	countLimit = 3 * maxCandidates
 	// rerankLimit is the number of candidates that are ranked by their whole text.
-	rerankLimit = 200
+	rerankLimit = 100
 	// relaxBelow is the number of matches below which words become optional.
 	relaxBelow = 5
 )

@@ -21,6 +21,9 @@ const (
 	maxComparedVectors = 300
 	// rrfConstant is k of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
 	rrfConstant = 60
+	// maxNearestSigns is the number of articles with the nearest signs that are filtered
+	// first.
+	maxNearestSigns = 10 * maxComparedVectors
 	// maxScannedVectors is the number of newest articles whose signs are compared.
 	maxScannedVectors = 100_000
 )
@@ -79,22 +82,40 @@ func (l searcher) addSemantic(ctx context.Context, found ranking, m queryVector)
 // nearest compares the signs of all vectors, and then the full vectors of the best
 // candidates and of the keyword hits.
 func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([]ranked, error) {
-	var s statement
-	sign, length, filters := s.arg(signs(m.vector))+"::text::varbit", s.arg(len(m.vector))+"::int", s.where(l.r)
 	bounds, rows, err := l.timeHistogram(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if !l.r.Filters.IsSelective() && rows > maxNearestSigns && rows <= maxScannedVectors {
+		// Usually almost all articles are visible: join only the nearest, because rows of
+		// articles are many times as wide as signs.
+		found, err := l.compareVectors(ctx, words, m, " order by apart limit "+strconv.Itoa(maxNearestSigns), time.Time{})
+		if err != nil || len(found) >= maxComparedVectors {
+			return found, err
+		}
+	}
+	var since time.Time
 	if rows > maxScannedVectors && len(bounds) > 1 {
-		filters += " and d.published_at >= " + s.arg(quantile(bounds, 1-maxScannedVectors/rows))
+		since = quantile(bounds, 1-maxScannedVectors/rows)
+	}
+	return l.compareVectors(ctx, words, m, "", since)
+}
+
+// compareVectors compares full vectors of the best candidates. first limits the vectors
+// whose articles are filtered, since their publication.
+func (l searcher) compareVectors(ctx context.Context, words []ranked, m queryVector, first string, since time.Time) ([]ranked, error) {
+	var s statement
+	sign, length, filters := s.arg(signs(m.vector))+"::text::varbit", s.arg(len(m.vector))+"::int", s.where(l.r)
+	if !since.IsZero() {
+		filters += " and d.published_at >= " + s.arg(since)
 	}
 	also := make([]string, min(len(words), maxComparedVectors))
 	for i := range also {
 		also[i] = words[i].id.String()
 	}
 	// Vectors of another length belong to another model.
-	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v join search_documents d using (id) " +
-		"where length(v.signs) = " + length + " and " + filters + " order by apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(also) + "::text[]::uuid[]))"
+	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select c.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v " +
+		"where length(v.signs) = " + length + first + ") c join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(also) + "::text[]::uuid[]))"
 	rowsOf, err := l.tx.Query(ctx, sql, s.unprepared()...)
 	if err != nil {
 		return nil, err

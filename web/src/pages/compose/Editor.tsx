@@ -94,7 +94,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
             <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
               {tabs}
               <Tabs.Panel value="all">
-                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} added={askToo} />
+                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} accounts={chosen} added={askToo} />
                 <Box mt="sm">
                   <Options options={draft.options} setDraft={setDraft} accounts={chosen} problems={problems} />
                 </Box>
@@ -106,7 +106,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
                     {draft.versions[a.id] ? (
                       <>
                         <Shared draft={draft} id={a.id} setDraft={setDraft} />
-                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} />
+                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} accounts={[a]} />
                         <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />
                       </>
                     ) : (

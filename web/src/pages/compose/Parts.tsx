@@ -1,10 +1,12 @@
-import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text, Textarea } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Account } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
 import { emptyPart, type Part } from './draft'
 import { MediaField } from './MediaField'
+import { MentionTextarea } from './MentionTextarea'
 import { Snippets } from './Snippets'
 
 export interface Count {
@@ -15,7 +17,7 @@ export interface Count {
 }
 
 /** The segments of a post; several form a thread. */
-export function Parts({ value, change, counts, label, added }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; added?: (part: number, files: string[]) => void }) {
+export function Parts({ value, change, counts, label, accounts = nobody, added }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; accounts?: Account[]; added?: (part: number, files: string[]) => void }) {
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
   const many = value.length > 1
@@ -40,7 +42,7 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
               </Group>
             </Group>
           )}
-          <Textarea
+          <MentionTextarea
             aria-label={many ? `${label} ${i + 1}` : label}
             placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
             autosize
@@ -51,10 +53,8 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
             size="md"
             value={part.content}
             data-part={i}
-            onChange={(e) => {
-              const content = e.currentTarget.value
-              set(i, (p) => ({ ...p, content }))
-            }}
+            accounts={accounts}
+            change={(content) => set(i, (p) => ({ ...p, content }))}
           />
           {i > 0 && (
             <NumberInput
@@ -75,6 +75,7 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
 }
 
 const none: Count[] = []
+const nobody: Account[] = []
 
 const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
   return (
