@@ -220,7 +220,7 @@ function Measuring({ account }: { account: Account }) {
     m.state === 'unsupported'
       ? m.message
       : m.state === 'paused'
-        ? t(`measuring.reasons.${m.reason}`, { defaultValue: m.message })
+        ? t(`measuring.reasons.${m.reason}`, { defaultValue: m.message ?? '' })
         : m.missing_scope
           ? t('measuring.missing', { scope: m.missing_scope })
           : m.read_at
