@@ -9,7 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
-	"dateline/platforms/network"
+	"dateline/internal/publishing/account"
 )
 
 // How long a response waits for avatars, and how wide they are at most.
@@ -20,7 +20,7 @@ const (
 
 // MentionFinder searches for accounts that a post can mention.
 type MentionFinder interface {
-	Find(ctx context.Context, who workspace.Principal, id uuid.UUID, query string) ([]network.Mention, error)
+	Find(ctx context.Context, who workspace.Principal, id uuid.UUID, query string) ([]account.Mention, error)
 }
 
 // FindMentions searches for accounts to mention.

@@ -188,7 +188,7 @@ func (s *source) findHelpers(path string, file *ast.File) {
 		ast.Inspect(body, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
-				if kind, code, field := s.composite(path, n); kind != "" && of(code) >= 0 {
+				if kind, code, field := s.composite(n); kind != "" && of(code) >= 0 {
 					s.known[key] = constructor{kind, of(field), of(code), -1}
 				}
 			case *ast.CallExpr:
@@ -228,7 +228,7 @@ func (s *source) findHelpers(path string, file *ast.File) {
 }
 
 // composite returns the code and the field of a literal that has them.
-func (s *source) composite(path string, lit *ast.CompositeLit) (kind string, code, field ast.Expr) {
+func (s *source) composite(lit *ast.CompositeLit) (kind string, code, field ast.Expr) {
 	name := nameOf(lit.Type)
 	if kind = literals[name]; kind == "" {
 		return "", nil, nil
@@ -289,13 +289,13 @@ func (s *source) emitted() []use {
 				if array, ok := n.Type.(*ast.ArrayType); ok { // []apperr.FieldError{{…}}
 					for _, element := range n.Elts {
 						if inner, ok := element.(*ast.CompositeLit); ok && inner.Type == nil {
-							if kind, code, field := s.composite(path, &ast.CompositeLit{Type: array.Elt, Elts: inner.Elts}); kind != "" {
+							if kind, code, field := s.composite(&ast.CompositeLit{Type: array.Elt, Elts: inner.Elts}); kind != "" {
 								add(kind, path, inner, code, field, nil)
 							}
 						}
 					}
 				}
-				if kind, code, field := s.composite(path, n); kind != "" {
+				if kind, code, field := s.composite(n); kind != "" {
 					add(kind, path, n, code, field, nil)
 				}
 			case *ast.CallExpr:

@@ -38,6 +38,9 @@ type foundMentions struct {
 	until time.Time
 }
 
+// Mention is an account that a text can mention.
+type Mention = network.Mention
+
 // Find searches the network of an account for accounts that its posts can
 // mention. The list is empty if the network has no search.
 func (m *Mentions) Find(ctx context.Context, who workspace.Principal, id uuid.UUID, query string) ([]network.Mention, error) {
