@@ -47,8 +47,10 @@ func openWith(t *testing.T, options fake.Options) *newsroom {
 	return n
 }
 
-// at sets the time since the posts were published.
+// at sets the time since the posts were published. Their first readings are scheduled
+// before, as they are within a minute of publishing.
 func (n *newsroom) at(age time.Duration) {
+	n.due()
 	n.Fake.AgePosts(age - n.offset)
 	n.offset = age
 }
@@ -484,5 +486,20 @@ func TestMeasureAccount_LeavesTheLimitToPosts(t *testing.T) {
 	}
 	if s := n.status(a.ID); !s.ResumeAt.After(n.service.Now()) {
 		t.Errorf("resume at %v, want later", s.ResumeAt)
+	}
+}
+
+func TestDue_FindsOldPostsOnceAnHour(t *testing.T) {
+	n := open(t)
+	a := n.connect("mastodon")
+	n.publish(a, "Published before metrics were read")
+	hour := time.Now().Add(10 * time.Hour).Truncate(time.Hour)
+	n.service.Now = func() time.Time { return hour.Add(30 * time.Minute) }
+	if found := n.due(); len(found) != 0 {
+		t.Errorf("within the hour: got %v, want no account", found)
+	}
+	n.service.Now = func() time.Time { return hour.Add(time.Hour + 20*time.Second) }
+	if found := n.due(); !slices.Contains(found, a.ID) {
+		t.Errorf("at the full hour: got %v, want the account", found)
 	}
 }

@@ -18,9 +18,13 @@ const (
 	// DefaultShare is the percentage of rate limits that reading may use.
 	DefaultShare = 30
 
-	maxAge        = 91 * 24 * time.Hour // of posts that are read, a day more than the last reading
-	maxAccounts   = 500                 // per run of Due
-	claimLimit    = 100                 // readings
+	maxAge = 91 * 24 * time.Hour // of posts that are read, a day more than the last reading
+	// newPostAge is the age of posts that most runs of Due look at. The first run of an
+	// hour looks at all, which are millions in a large installation: posts of accounts
+	// that were not read before.
+	newPostAge    = 3 * time.Hour
+	maxAccounts   = 500 // per run of Due
+	claimLimit    = 100 // readings
 	claimDuration = 10 * time.Minute
 	maxClaims     = 50 // per run
 
@@ -62,8 +66,11 @@ func (s *Service) Due(ctx context.Context) ([]uuid.UUID, error) {
 	if s.Share <= 0 {
 		return nil, nil
 	}
-	now, networks := s.Now(), s.networks()
-	if _, err := s.Store.AddMeasuredPosts(ctx, networks, now.Add(-maxAge)); err != nil {
+	now, networks, age := s.Now(), s.networks(), newPostAge
+	if now.Minute() == 0 {
+		age = maxAge
+	}
+	if _, err := s.Store.AddMeasuredPosts(ctx, networks, now.Add(-age)); err != nil {
 		return nil, err
 	}
 	return s.Store.AccountsToMeasure(ctx, networks, now, maxAccounts)
