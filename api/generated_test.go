@@ -85,6 +85,7 @@ func newGenerator(s *server, seed uint64) *generator {
 	for i := range 5 {
 		g.note("/api/v1/account-groups", s.send(http.MethodPost, "/api/v1/account-groups", object{"name": fmt.Sprint("Desk ", i), "color": "blue", "accounts": []any{account.ID}, "time_zone": "UTC"}).body)
 		g.note("/api/v1/series", s.send(http.MethodPost, "/api/v1/series", daily()).body)
+		g.note("/api/v1/sites", s.send(http.MethodPost, "/api/v1/sites", object{"name": fmt.Sprint("Site ", i)}).body)
 		g.note("/api/v1/rules", s.send(http.MethodPost, "/api/v1/rules", newRule(account.ID)).body)
 	}
 	return g

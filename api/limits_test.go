@@ -114,7 +114,7 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	if codes, text := schedule(reset.Add(-10 * time.Minute)); codes != nil {
 		t.Errorf("the first: got %v %s, want no warning", codes, text)
 	}
-	if codes, text := schedule(reset.Add(-10 * time.Minute)); len(codes) != 1 || !strings.Contains(text, "allows 300 until then, of which 1 are left") {
+	if codes, text := schedule(reset.Add(-10 * time.Minute)); len(codes) != 1 || !strings.Contains(text, "allows 300, of which 1 are left") {
 		t.Errorf("the second: got %v %q, want a warning that 1 is left", codes, text)
 	}
 	if codes, text := schedule(reset.Add(time.Hour)); codes != nil {

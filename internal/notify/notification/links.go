@@ -43,7 +43,7 @@ func (l Links) address(path, name, value string) (string, error) {
 }
 
 func (l Links) open(token, name string) (string, error) {
-	sealed, err := base64.RawURLEncoding.DecodeString(token)
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
 		return "", apperr.NotFound("link")
 	}
