@@ -85,6 +85,11 @@ func publishing() Dashboard {
 			over("Oldest task that waits", "s", "Alerts begin at 30 s.", Line{`max by (task_queue, kind) (dateline_temporal_backlog_age_seconds)`, "{{task_queue}} {{kind}}"}),
 			over("Room for tasks", "short", "Free task slots of the workers.", Line{`sum by (task_queue, worker_type) (temporal_worker_task_slots_available)`, "{{task_queue}} {{worker_type}}"}),
 		}},
+		{"Metrics of posts", []Panel{
+			over("Readings per minute", "short", "Posts whose likes, views and other metrics were read, by result.",
+				Line{`60 * sum by (network, state) (rate(dateline_measured_posts_total[$__rate_interval]))`, "{{network}} {{state}}"}),
+			over("Pauses per hour", "short", "Runs that stopped, by reason.", Line{`sum by (network, reason) (increase(dateline_measuring_pauses_total[1h]))`, "{{network}} {{reason}}"}),
+		}},
 	}}
 }
 
