@@ -90,6 +90,8 @@ func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel.Publishing.Outcome(ctx, "mastodon", "posted")
 	tel.Publishing.Late(ctx, "mastodon", 40*time.Millisecond)
 	tel.Publishing.Called(ctx, "mastodon", "publish", "ok", time.Second)
+	tel.Publishing.Measured(ctx, "mastodon", "measured", 1)
+	tel.Publishing.MeasuringPaused(ctx, "mastodon", "rate_limit")
 	tel.API.Answered(ctx, "GET", "/livez", "200", time.Millisecond)
 	tel.Views.Batch(ctx, 4, time.Millisecond, map[string]int{"view": 1}, map[string]int{"view": 2}, map[string]int{"crawler": 1})
 	tel.Views.BatchFailed(ctx, time.Second)
