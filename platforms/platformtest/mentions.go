@@ -13,6 +13,9 @@ func testMentions(t *testing.T, s Subject) {
 	if !ok {
 		t.Skip("the network has no search for accounts")
 	}
+	if s.Fake == nil {
+		t.Skip("Bluesky's own server passes searches on to a service that tests do not run")
+	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(s.Account.Handle, "@"), "@")
 	found, err := finder.FindMentions(t.Context(), s.Account, "@"+name[:min(3, len(name))], 5)
 	if err != nil {

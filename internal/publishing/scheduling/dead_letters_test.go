@@ -83,7 +83,7 @@ func TestEdit_PartlyPublishedPostChangesFailedTargetsOnly(t *testing.T) {
 		"a published target":                    {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: {Content: ptr("x")}}}, "overrides." + posted + " too_late"},
 		"removing its override":                 {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: nil}}, "overrides." + posted + " too_late"},
 		"an invalid text for the failed target": {scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}}, "overrides." + failed + ".content empty"},
-		"nothing":                               {scheduling.Edit{}, " empty"},
+		"nothing":                               {scheduling.Edit{}, " nothing_to_change"},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
