@@ -32,7 +32,6 @@ export function UtmFields({ value, change, defaults = {}, label }: { value: Utm;
         {label}
       </Button>
       <Collapse expanded={opened}>
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would change the layout */}
         <Stack gap="xs" mt="xs" role="group" aria-label={label}>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
             {utmNames.map((name) => (

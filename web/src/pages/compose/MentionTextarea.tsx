@@ -34,7 +34,7 @@ export function MentionTextarea({ value, change, accounts, ...field }: Omit<Text
     })),
     combine: (results) => results.flatMap((r) => r.data ?? []),
   })
-  const shown = typed && typed.name.startsWith(name) ? found : []
+  const shown = typed?.name.startsWith(name) ? found : []
   const close = () => {
     setTyped(undefined)
     combobox.closeDropdown()
