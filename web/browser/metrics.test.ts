@@ -44,7 +44,7 @@ test('a published post shows the numbers of its network, in the report, too', as
   const row = page.locator('[data-metrics-of=mastodon]')
   await row.locator('[data-state=pending]').waitFor()
 
-  await age(25)
+  await age(2)
   await until('the first reading', async () => ((await part(post.id))?.latest.likes ?? 0) > 0, 150_000)
   await page.reload()
   expect(Number((await row.locator('[data-metric=likes]').innerText()).replace(/\D/g, ''))).toBeGreaterThan(0)

@@ -135,7 +135,7 @@ test('a post is dragged to another day, and one that is too late shows the reaso
   await api('POST', `/posts/${post.id}/publish-now`)
   await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
   await drag(page.locator(`[data-post="${post.id}"]`), day(2, '10:00').slice(0, 10))
-  await page.getByText(/Too late|Someone else has changed/).first().waitFor()
+  await page.getByText(/can no longer be changed|meantime/).first().waitFor()
   await page.unroute('**/api/v1/events')
   await page.unroute('**/api/v1/posts?*')
   dashboard.fine()

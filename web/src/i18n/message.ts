@@ -12,7 +12,10 @@ export interface Message {
   message: string
 }
 
-/** A template, or several: the first one whose values are all known is used. */
+/**
+ * A template, or several: the first one whose values are all known is used. In English several are different sentences
+ * with one code, so that the API's own is shown.
+ */
 type Template = string | string[]
 
 /** The messages of a language by kind and code. web/messages_test.go checks that they are complete. */
@@ -85,6 +88,7 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
 }
 
 function translate(template: Template | undefined, m: Message): string | undefined {
+  if (Array.isArray(template) && i18n.language.startsWith('en')) return undefined
   for (const one of template === undefined ? [] : [template].flat()) {
     const text = fill(one, (name) => (name === 'message' ? m.message : textOf(name, m.params?.[name])))
     if (text !== undefined && text !== '') return text

@@ -228,7 +228,7 @@ function Measuring({ account }: { account: Account }) {
             : undefined
   return (
     text && (
-      <Text size="sm" c={m.state === 'paused' || m.missing_scope ? 'orange' : 'dimmed'} data-measuring={m.reason ?? m.state}>
+      <Text size="sm" c={m.missing_scope || m.reason === 'unauthorized' || m.reason === 'no_credits' ? 'red' : 'dimmed'} data-measuring={m.reason ?? m.state}>
         {text}
       </Text>
     )
