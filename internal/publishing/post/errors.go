@@ -49,7 +49,7 @@ func NotDraft(status Status) *apperr.Error {
 // VersionMismatch refuses a change that was made against an older version.
 func VersionMismatch(current int64) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
-		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again and repeat the change.", current)}
+		Message: fmt.Sprintf("The post was changed in the meantime; its version is now %d. Load it again and repeat the change.", current)}
 }
 
 // CodeSlotTaken is the code of SlotTaken.

@@ -116,7 +116,7 @@ func (s *Store) UpdateSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 			return orMissing(err, "seed")
 		}
 		n := seedFromRow(row.Seed, row.Domain)
-		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed has changed since you read it. Read it again and retry."}
+		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed was changed in the meantime. Read it again and retry."}
 		if ifVersion != 0 && ifVersion != n.Version {
 			return stale
 		}
