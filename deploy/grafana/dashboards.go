@@ -87,8 +87,8 @@ func publishing() Dashboard {
 		}},
 		{"Metrics of posts", []Panel{
 			over("Readings per minute", "short", "Posts whose likes, views and other metrics were read, by result.",
-				Line{`60 * sum by (network, state) (rate(dateline_measured_posts_total[$__rate_interval]))`, "{{network}} {{state}}"}),
-			over("Pauses per hour", "short", "Runs that stopped, by reason.", Line{`sum by (network, reason) (increase(dateline_measuring_pauses_total[1h]))`, "{{network}} {{reason}}"}),
+				Line{`60 * sum by (network, state) (rate(dateline_measured_posts_total[$__rate_interval])) or vector(0)`, "{{network}} {{state}}"}),
+			over("Pauses per hour", "short", "Runs that stopped, by reason.", Line{`sum by (network, reason) (increase(dateline_measuring_pauses_total[1h])) or vector(0)`, "{{network}} {{reason}}"}),
 		}},
 	}}
 }
