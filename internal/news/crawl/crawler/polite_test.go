@@ -57,7 +57,8 @@ func TestCrawl_RetryAfterBlocksDomain(t *testing.T) {
 		// A run that starts nevertheless is stopped by the request slot.
 		f.crawl(0)
 		for _, r := range f.world.Log()[before:] {
-			if r.At.Before(d.NotBefore.Add(-2 * time.Millisecond)) {
+			// The host estimates the database's clock; on a busy machine it is milliseconds off.
+			if r.At.Before(d.NotBefore.Add(-20 * time.Millisecond)) {
 				t.Errorf("%d: %s came %s too early", status, r.Path, d.NotBefore.Sub(r.At))
 			}
 		}
