@@ -8,7 +8,7 @@ import { mergeUtm, UtmFields, utmQuery } from '../../components/Utm'
 import { labelsQuery, postQuery } from '../../lib/queries'
 import type { Draft } from './draft'
 
-/** The UTM parameters with which readers of the post's links arrive: for all accounts, and what comes of it for each. */
+/** The UTM parameters with which readers of the post's links arrive: for all accounts, and the result for each of them. */
 export function TrackedLinks({ draft, setDraft, accounts, post }: { draft: Draft; setDraft: Dispatch<SetStateAction<Draft>>; accounts: Account[]; post?: string }) {
   const { t } = useTranslation()
   const labels = useQuery(labelsQuery).data ?? []
