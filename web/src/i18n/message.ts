@@ -69,7 +69,7 @@ export function formatSeconds(seconds: number, language = i18n.language): string
 
 /** A short duration, such as 12 ms or 80.3 seconds. */
 export const formatMilliseconds = (ms: number, language = i18n.language): string =>
-  Math.abs(ms) < 1000 ? new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond', maximumFractionDigits: 0 }).format(ms) : formatSeconds(Math.round(ms / 100) / 10, language)
+  Math.abs(ms) < 1000 ? `${new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(ms)} ms` : formatSeconds(Math.round(ms / 100) / 10, language)
 
 /** A size, such as 1.4 MB. */
 export function formatBytes(bytes: number, language = i18n.language): string {
@@ -90,6 +90,8 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
   if (name.endsWith('_bytes') && typeof value === 'number') return formatBytes(value, language)
   if (name === 'status' && i18n.exists(`status.${value}`)) return i18n.t(`status.${value as 'draft'}`).toLocaleLowerCase(language)
   if (name === 'visibility' && i18n.exists(`options.value.${value}`)) return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)
+  if ((name === 'volume' || name === 'engine') && i18n.exists(`system.engine.${value}`)) return i18n.t(`system.engine.${value as 'data'}`)
+  if (name === 'resource' && i18n.exists(`system.use.${value}`)) return i18n.t(`system.use.${value as 'memory'}`).toLocaleLowerCase(language)
   if (name === 'network' || name === 'other') return networkName(String(value))
   if (typeof value === 'number') return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value)
   if (Array.isArray(value)) return new Intl.ListFormat(language, { type: 'conjunction' }).format(value.map(String))

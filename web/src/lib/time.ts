@@ -101,6 +101,9 @@ export function formatWall(at: string, language: string, day?: string): string {
   return `${format(instant, language, 'UTC', clock)}, ${date}`
 }
 
+/** A date as a title: months and weekdays begin with a small letter in some languages. */
+export const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1)
+
 /** A range of days, such as 27 Oct – 23 Nov 2026. */
 export function formatRange(from: string, to: string, language: string): string {
   const look: Intl.DateTimeFormatOptions = language === 'vi' ? dates.medium : { dateStyle: 'medium' }
