@@ -61,8 +61,8 @@ export async function fill(d: Dateline): Promise<Content> {
   const now = await api<Post>('POST', '/posts', { content: 'Tin nhanh: cầu tạm thông xe từ 5 giờ sáng mai. https://news.example/cau-tam', accounts: [of('mastodon'), of('bluesky')], scheduled_time: new Date(Date.now() + 2000).toISOString(), track_links: true })
   const status = async (id: string) => (await api<Post>('GET', `/posts/${id}`)).status
   await until('the post to be published', async () => (await status(now.id)) === 'posted', 150_000)
-  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: Text character limit of 500 exceeded"}' })
   for (const content of ['Bảng giá nông sản tuần này', 'Lịch cắt điện cuối tuần']) {
+    await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: Text character limit of 500 exceeded"}' })
     const failed = await api<Post>('POST', '/posts', { content, accounts: [of('mastodon')], scheduled_time: new Date(Date.now() + 2000).toISOString() })
     await until('it to fail', async () => (await status(failed.id)) === 'failed', 150_000)
   }
