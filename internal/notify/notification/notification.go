@@ -1,5 +1,5 @@
-// Package notification tells members about events: by email, chat, in the browser or by
-// a request to a server. Each member chooses channels, and for each of them which events, when and how
+// Package notification notifies members of events by email, chat, in the browser or by a
+// request to a server. Each member chooses channels, and for each of them which events, when and how
 // often. Notifications are deliveries of package webhook, whose dispatcher, retries and
 // dead letters they share.
 package notification
