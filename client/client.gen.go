@@ -717,6 +717,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -733,6 +734,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -4439,6 +4442,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4488,6 +4493,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4503,6 +4511,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`
@@ -9182,12 +9196,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9202,12 +9217,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9221,7 +9237,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9230,7 +9246,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannel Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9248,6 +9264,8 @@ type ClientInterface interface {
 	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12435,12 +12453,13 @@ func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...Req
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type.
 //
@@ -12465,12 +12484,13 @@ func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentT
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12504,7 +12524,7 @@ func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, re
 
 // UpdateNotificationChannelWithBody Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12523,7 +12543,7 @@ func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id Chann
 
 // UpdateNotificationChannel Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12571,6 +12591,8 @@ func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEd
 }
 
 // TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -27882,12 +27904,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27902,12 +27925,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27923,7 +27947,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27932,7 +27956,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27954,6 +27978,8 @@ type ClientWithResponsesInterface interface {
 	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
 
 	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -43773,12 +43799,13 @@ func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.C
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43799,12 +43826,13 @@ func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx 
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43832,7 +43860,7 @@ func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.
 
 // UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43847,7 +43875,7 @@ func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx 
 
 // UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43887,6 +43915,8 @@ func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Con
 }
 
 // TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
