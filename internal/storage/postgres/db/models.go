@@ -2262,6 +2262,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2307,6 +2308,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2349,6 +2351,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 

@@ -110,12 +110,13 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
   const title = t('report.chart', { metric: label(metric), range: days })
   return (
     <>
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" role="group" aria-label={t('report.totals')}>
+      <SimpleGrid cols={shown.length > 6 ? { base: 2, sm: 4 } : { base: 2, sm: 3, lg: 6 }} spacing="sm" role="group" aria-label={t('report.totals')}>
         {shown.map((m) => (
           <TotalCard
             key={m.key}
             metric={m}
             label={label(m)}
+            hint={m.lower || m.isEngagement ? t(`report.hints.${m.key}`) : undefined}
             value={period.totals[m.key]}
             compared={compared?.totals[m.key]}
             series={period.series.map((b) => b.totals[m.key])}
