@@ -220,23 +220,20 @@ end
 -- findVisit returns where the visit of a fingerprint is that began in the window:
 -- the number of the hash, its field, the value, the position there, the slots since
 -- the start, whether it had a second page load and whether it was read for long.
-local function findVisit(found, changed, h, print, slot, window)
+-- The fingerprint is its first three bytes and the last one.
+local function findVisit(found, changed, h, head, tail, slot, window)
   for g = 1, #found do
     local field = found.fieldsOf[g][h]
     local value = changed[g][field] or found[g][h]
-    if value then
-      for _, wanted in ipairs({ print, sub(print, 1, 3) .. string.char(byte(print, 4) + 1) }) do
-        local at = find(value, wanted, 1, true)
-        while at do
-          if at % 5 == 1 then
-            local stamp = byte(value, at + 4)
-            local age = (slot - stamp) % 128
-            if age > 120 then age = 0 end
-            if age <= window then return g, field, value, at, age, stamp > 127, wanted ~= print end
-          end
-          at = find(value, wanted, at + 1, true)
-        end
+    local at = value and find(value, head, 1, true)
+    while at do
+      if at % 5 == 1 then
+        local last, stamp = byte(value, at + 3, at + 4)
+        local age = (slot - stamp) % 128
+        if age > 120 then age = 0 end
+        if age <= window and (last == tail or last == tail + 1) then return g, field, value, at, age, stamp > 127, last ~= tail end
       end
+      at = find(value, head, at + 1, true)
     end
   end
 end
@@ -251,17 +248,17 @@ local function countLoads(kind, n, minute, epoch, previous, life, slot, window, 
   local changed, flags, any = {}, {}, false
   for g = 1, #hashes do changed[g] = {} end
   for h = 1, n do
-    local print, flag = sub(prints, 4 * h - 3, 4 * h), '-'
-    local g, field, value, at, age, second, engaged = findVisit(found, changed, h, print, slot, window)
+    local head, tail, flag = sub(prints, 4 * h - 3, 4 * h - 1), byte(prints, 4 * h), '-'
+    local g, field, value, at, age, second, engaged = findVisit(found, changed, h, head, tail, slot, window)
     if not g then
       if kind == 'e' then
         field = found.fieldsOf[1][h]
-        changed[1][field] = (changed[1][field] or found[1][h] or '') .. print .. string.char(slot)
+        changed[1][field] = (changed[1][field] or found[1][h] or '') .. head .. string.char(tail, slot)
         flag = '0'
       end
     elseif kind == 'q' then
       if not engaged then
-        changed[g][field] = sub(value, 1, at + 2) .. string.char(byte(print, 4) + 1) .. sub(value, at + 4)
+        changed[g][field] = sub(value, 1, at + 2) .. string.char(tail + 1) .. sub(value, at + 4)
         if not second then flag = age > minute and 'B' or 'A' end
       end
     elseif not second then

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +23,6 @@ type web struct {
 	site   site.Site
 	port   string // of the site
 	script string // URL of the tracker
-	// purposes has the header Sec-Purpose of the latest request of each page.
-	purposes sync.Map
 }
 
 // openWeb serves pages that load the tracker with attributes.
@@ -37,7 +34,6 @@ func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 	w.Must(err)
 	w.script = "http://stats.test:" + port + "/v1/d.js"
 	pages := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.purposes.Store(r.URL.Path, r.Header.Get("Sec-Purpose"))
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
 		out.Header().Set("Cache-Control", "max-age=60")
 		_, _ = fmt.Fprintf(out, `<!doctype html><title>%s</title><a id="next" href="/next">next</a>
@@ -158,33 +154,6 @@ func TestTracker_WaitsForVisibility(t *testing.T) {
 	w.awaits(map[string]int64{"/later": 0})
 	tab.Eval(`window.seen="visible";document.dispatchEvent(new Event("visibilitychange"))`)
 	w.awaits(map[string]int64{"/later": 1})
-}
-
-// A page that Chromium prerenders counts when the reader opens it, once.
-func TestTracker_Prerendering(t *testing.T) {
-	w := openWeb(t, "")
-	tab := w.Open()
-	tab.Go(w.page("/list"))
-	w.awaits(map[string]int64{"/list": 1})
-	tab.Eval(`const rules=document.createElement("script");rules.type="speculationrules";rules.textContent=JSON.stringify({prerender:[{source:"list",urls:["/next"],eagerness:"immediate"}]});document.head.append(rules)`)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if purpose, _ := w.purposes.Load("/next"); purpose == "prefetch;prerender" {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("Chromium did not prerender the page")
-		}
-	}
-	w.settle(tab, "while prerendered")
-	w.awaits(map[string]int64{"/next": 0})
-	tab.Eval(`document.getElementById("next").click()`)
-	tab.Await("location.pathname=='/next'&&document.readyState=='complete'")
-	if tab.Eval("performance.getEntriesByType('navigation')[0].activationStart>0") != "true" {
-		t.Error("the page was loaded again instead of activated")
-	}
-	w.awaits(map[string]int64{"/next": 1})
-	w.settle(tab, "after activation")
-	w.awaits(map[string]int64{"/next": 1})
 }
 
 func TestTracker_RespectsOptOut(t *testing.T) {
