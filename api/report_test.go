@@ -42,7 +42,7 @@ func TestSiteReport_EveryTableAsCSV(t *testing.T) {
 	}
 	days := strings.ReplaceAll(string(s.send("GET", base+"&by=days", nil).body), "\r\n", "\n")
 	want := "days,views,visitors,visits,second_views,engaged_visits,recirculation,clicks,conversions,engaged_views,median_seconds,completed_views\n" +
-		day(3) + ",100,40,50,20,30,10,0,0,,,\n" + day(2) + ",100,40,50,20,30,10,0,0,8,20,1\n"
+		day(3) + ",100,40,50,20,30,10,0,0,,,\n" + day(2) + ",100,40,50,20,30,10,0,0,8,19,1\n"
 	if days != want {
 		t.Errorf("days: got %q, want %q", days, want)
 	}

@@ -69,7 +69,7 @@ test('a report is selected by range and comparison, and filtered by a click on a
   await total('views').getByText('1,010', { exact: true }).waitFor()
   await total('bounce_rate').getByText('75%', { exact: true }).waitFor()
   await total('engaged_bounce_rate').getByText('40%', { exact: true }).waitFor()
-  await total('median_seconds').getByText('0:20', { exact: true }).waitFor()
+  await total('median_seconds').getByText('0:19', { exact: true }).waitFor()
 
   await page.getByRole('combobox', { name: 'Compare with' }).click()
   await page.getByRole('option', { name: 'Previous period' }).click()
