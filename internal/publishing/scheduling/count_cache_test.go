@@ -30,8 +30,8 @@ func TestCountCache_ReportsTheFirstPostBeyondTheLimit(t *testing.T) {
 				t.Fatalf("limit %d: post %d: got a count of %d", allowed, db.stored, n)
 			}
 		}
-		if most := 2*max(cacheMargin, allowed/10) + 3; db.asked > most {
-			t.Errorf("limit %d: counted %d times for %d posts, want at most %d", allowed, db.asked, db.stored, most)
+		if limit := 2*max(cacheMargin, allowed/10) + 3; db.asked > limit {
+			t.Errorf("limit %d: counted %d times for %d posts, want at most %d", allowed, db.asked, db.stored, limit)
 		}
 	}
 }
