@@ -2,19 +2,11 @@ package post
 
 import (
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
 )
-
-// QueuedPost is a slot of a queue with the post that has it.
-type QueuedPost struct {
-	PostID  uuid.UUID
-	GroupID uuid.UUID
-	At      time.Time
-}
 
 // QueueMove moves a post of a queue to another place. The posts between the two places
 // move by one slot; the slots stay the same.
