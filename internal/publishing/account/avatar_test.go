@@ -25,7 +25,7 @@ func (p *pictures) Image(_ context.Context, address string, _ int) ([]byte, erro
 	return nil, errors.New("unreachable")
 }
 
-func TestAvatars_AreCopiedOnceAndKeptWhenTheirAddressExpires(t *testing.T) {
+func TestAvatars_AreCopiedOnceAndSurviveTheirAddress(t *testing.T) {
 	t.Parallel()
 	n := newsroomtest.Open(t)
 	desk := n.Connect("desk")

@@ -26,9 +26,9 @@ func TestReorderQueue_PostsBetweenMoveByOneSlot(t *testing.T) {
 		names[p.ID], ids[name] = name, p.ID
 	}
 	// The third slot becomes free: it stays free.
-	gone, err := n.Scheduler.Cancel(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: ids["c"]})
+	canceled, err := n.Scheduler.Cancel(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: ids["c"]})
 	n.Must(err)
-	delete(names, gone.ID)
+	delete(names, canceled.ID)
 	for _, step := range []struct {
 		move, before string
 		want         string
