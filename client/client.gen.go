@@ -717,6 +717,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -733,6 +734,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -2567,7 +2570,7 @@ type AccountFitness struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 
 	// Changes What Dateline changes so that it fits.
-	Changes []string       `json:"changes"`
+	Changes []Note         `json:"changes"`
 	Fits    FitnessVerdict `json:"fits"`
 	Handle  string         `json:"handle"`
 	Network string         `json:"network"`
@@ -2656,6 +2659,11 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // AlertRule defines model for AlertRule.
@@ -3665,10 +3673,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -4099,6 +4107,8 @@ type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
+	// Notes The sentences of the reason.
+	Notes      []Note `json:"notes"`
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
 }
@@ -4149,8 +4159,11 @@ type Network struct {
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
-	Sandbox bool          `json:"sandbox"`
-	Ways    []NetworkWays `json:"ways"`
+	Sandbox bool `json:"sandbox"`
+
+	// SandboxValues Values of the form that the sandbox accepts.
+	SandboxValues *map[string]string `json:"sandbox_values,omitempty"`
+	Ways          []NetworkWays      `json:"ways"`
 }
 
 // NetworkWays defines model for Network.Ways.
@@ -4439,6 +4452,17 @@ type NextSlot struct {
 	TimeZone     string             `json:"time_zone"`
 }
 
+// Note A sentence with a code that is stable, and the values in it.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+}
+
 // Notification defines model for Notification.
 type Notification struct {
 	Attempts      int                `json:"attempts"`
@@ -4455,6 +4479,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4504,6 +4530,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4519,6 +4548,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`
@@ -5152,8 +5187,8 @@ type Price struct {
 	Formatted string `json:"formatted"`
 
 	// MicroUsd Millionths of a US dollar.
-	MicroUsd int64    `json:"micro_usd"`
-	Reasons  []string `json:"reasons"`
+	MicroUsd int64  `json:"micro_usd"`
+	Reasons  []Note `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -5405,6 +5440,12 @@ type ReportTotals struct {
 	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
 
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
@@ -5977,8 +6018,10 @@ type SegmentPreview struct {
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
-	FoldAt *int     `json:"fold_at,omitempty"`
-	Notes  []string `json:"notes"`
+	FoldAt *int `json:"fold_at,omitempty"`
+
+	// Notes What is particular about this network.
+	Notes []Note `json:"notes"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
@@ -6094,6 +6137,9 @@ type Series struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorNotes Its sentences.
+	LastErrorNotes *[]Note `json:"last_error_notes,omitempty"`
+
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
@@ -6151,19 +6197,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
@@ -9271,12 +9322,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9291,12 +9343,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9310,7 +9363,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9319,7 +9372,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannel Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9337,6 +9390,8 @@ type ClientInterface interface {
 	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12592,12 +12647,13 @@ func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...Req
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type.
 //
@@ -12622,12 +12678,13 @@ func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentT
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12661,7 +12718,7 @@ func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, re
 
 // UpdateNotificationChannelWithBody Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12680,7 +12737,7 @@ func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id Chann
 
 // UpdateNotificationChannel Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12728,6 +12785,8 @@ func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEd
 }
 
 // TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -28236,12 +28295,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28256,12 +28316,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28277,7 +28338,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28286,7 +28347,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28308,6 +28369,8 @@ type ClientWithResponsesInterface interface {
 	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
 
 	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -44356,12 +44419,13 @@ func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.C
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44382,12 +44446,13 @@ func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx 
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44415,7 +44480,7 @@ func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.
 
 // UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44430,7 +44495,7 @@ func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx 
 
 // UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44470,6 +44535,8 @@ func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Con
 }
 
 // TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -72,7 +72,7 @@ func titles() map[string]webpage.Text {
 		"posted":                {EN: "Published on %s", VI: "Đã đăng lên %s"},
 		"failed":                {EN: "Not published on %s", VI: "Không đăng được lên %s"},
 		"uncertain":             {EN: "Check whether it was published on %s", VI: "Cần kiểm tra đã đăng lên %s chưa"},
-		"late":                  {EN: "A post is late", VI: "Có bài đăng trễ"},
+		"late":                  {EN: "A post is late", VI: "Có bài viết bị trễ"},
 		"submitted":             {EN: "Approval requested", VI: "Có bài chờ duyệt"},
 		"approved":              {EN: "Post approved", VI: "Bài đã được duyệt"},
 		"rejected":              {EN: "Changes requested", VI: "Bài bị yêu cầu sửa"},
@@ -201,6 +201,20 @@ func (c Channel) testMessage(publicURL string) Message {
 		Entries: []Entry{{Title: look.Translate(webpage.Text{EN: "Notifications of Dateline arrive here.", VI: "Thông báo của Dateline được gửi đến đây."}), URL: strings.TrimSuffix(publicURL, "/") + "/app"}}}
 }
 
+// confirmMessage asks the recipient of emails to agree. It contains nothing that its
+// member wrote, so that it cannot be used to send texts to others.
+func (c Channel) confirmMessage() Message {
+	look := webpage.Preferences{Language: c.Language}
+	return Message{Title: look.Translate(webpage.Text{EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn"}),
+		Entries: []Entry{{Lines: []string{look.Translate(webpage.Text{EN: "A member of a newsroom wants to get notifications of Dateline at this address. Confirm it to get them:",
+			VI: "Một thành viên của tòa soạn muốn nhận thông báo của Dateline tại địa chỉ này. Hãy xác nhận để nhận thông báo:"})}}}}
+}
+
+// confirmFooter follows the link to confirm.
+func confirmFooter() webpage.Text {
+	return webpage.Text{EN: "If you did not ask for this, ignore this email: nothing else is sent to you.", VI: "Nếu bạn không yêu cầu, hãy bỏ qua email này: bạn sẽ không nhận thêm email nào."}
+}
+
 // line is a line of a rendered message. Texts come from users and pages, and are escaped
 // for the markup of a service.
 type line struct {
@@ -215,7 +229,7 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 		if i > 0 {
 			out = append(out, line{})
 		}
-		if e.Title != m.Title {
+		if e.Title != "" && e.Title != m.Title {
 			out = append(out, line{text: e.Title, title: true})
 		}
 		for _, text := range e.Lines {
@@ -228,7 +242,7 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 			}
 			out = append(out, line{text: look.Translate(webpage.Text{EN: "It is published:", VI: "Bài đã được đăng:"})}, line{text: published, url: true},
 				line{text: look.Translate(webpage.Text{EN: "It is not published, send it again:", VI: "Bài chưa được đăng, gửi lại:"})}, line{text: absent, url: true},
-				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài đăng:"})})
+				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài viết:"})})
 		}
 		if e.URL != "" {
 			out = append(out, line{text: e.URL, url: true})

@@ -1778,6 +1778,7 @@ type NotificationChannel struct {
 	Language       string
 	Status         WebhookStatus
 	DisabledReason string
+	ConfirmedAt    *time.Time
 	FailingSince   *time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
@@ -1896,6 +1897,12 @@ type PostTarget struct {
 	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
+}
+
+type PushKey struct {
+	One        bool
+	PublicKey  string
+	PrivateKey []byte
 }
 
 type RemotePost struct {
@@ -2135,7 +2142,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        *string
+	LastError        []byte
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2147,7 +2154,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 	At         time.Time
 }
 
@@ -2270,6 +2277,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2315,6 +2323,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2357,6 +2366,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 

@@ -28,16 +28,22 @@ export function Notifications() {
         <Text size="sm" c="dimmed">
           {t('channels.text')}
         </Text>
-        <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
-          {t('channels.add')}
-        </Button>
+        {list.data.channels.length > 0 && (
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+            {t('channels.add')}
+          </Button>
+        )}
       </Group>
       {list.data.channels.length === 0 ? (
-        <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} />
+        <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} guide="how-to/get-notified">
+          <Button variant="light" leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+            {t('channels.add')}
+          </Button>
+        </Empty>
       ) : (
         list.data.channels.map((c) => <One key={c.id} channel={c} edit={() => setEditing(c)} settled={settled} />)
       )}
-      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} close={() => setEditing(undefined)} settled={settled} />}
+      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} pushKey={list.data.push_key} close={() => setEditing(undefined)} settled={settled} />}
     </Stack>
   )
 }
@@ -46,7 +52,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
   const { t } = useTranslation()
   const [dialog, ask] = useConfirm()
   const params = { path: { id: c.id } }
-  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t('channels.tested')), onError: notifyError, onSettled: settled })
+  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent')), onError: notifyError, onSettled: settled })
   const again = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
     onSuccess: ({ redelivered }) => notifySuccess(t('channels.retried', { count: redelivered })),
@@ -70,7 +76,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
         </div>
         <Group gap="xs">
           <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} disabled={!isOn} onClick={() => test.mutate()}>
-            {t('channels.test')}
+            {t(c.confirmed ? 'channels.test' : 'channels.confirmAgain')}
           </Button>
           <Button size="xs" variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={edit}>
             {t('channels.edit')}
@@ -92,6 +98,11 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
           </Badge>
         ))}
       </Group>
+      {!c.confirmed && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t('channels.unconfirmed')}
+        </Text>
+      )}
       {c.failing_since && (
         <Text size="sm" c="var(--mantine-color-error)">
           {t('channels.failing')} <Time at={c.failing_since} />
@@ -99,7 +110,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
       )}
       {c.last_error && c.last_status !== 'delivered' && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          {t('channels.last', { error: c.last_error })}
+          {t('channels.last')} <span lang="en">{c.last_error}</span>
         </Text>
       )}
       {c.disabled_reason && c.disabled_reason !== 'owner' && (
