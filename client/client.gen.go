@@ -717,6 +717,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -733,6 +734,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -4418,6 +4421,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4467,6 +4472,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4482,6 +4490,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`
@@ -9156,12 +9170,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9176,12 +9191,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9195,7 +9211,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9204,7 +9220,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannel Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9222,6 +9238,8 @@ type ClientInterface interface {
 	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12409,12 +12427,13 @@ func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...Req
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type.
 //
@@ -12439,12 +12458,13 @@ func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentT
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12478,7 +12498,7 @@ func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, re
 
 // UpdateNotificationChannelWithBody Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12497,7 +12517,7 @@ func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id Chann
 
 // UpdateNotificationChannel Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12545,6 +12565,8 @@ func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEd
 }
 
 // TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -27856,12 +27878,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27876,12 +27899,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27897,7 +27921,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27906,7 +27930,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27928,6 +27952,8 @@ type ClientWithResponsesInterface interface {
 	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
 
 	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -43747,12 +43773,13 @@ func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.C
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43773,12 +43800,13 @@ func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx 
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43806,7 +43834,7 @@ func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.
 
 // UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43821,7 +43849,7 @@ func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx 
 
 // UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -43861,6 +43889,8 @@ func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Con
 }
 
 // TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
