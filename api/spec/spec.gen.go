@@ -3636,10 +3636,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -5354,6 +5354,12 @@ type ReportTotals struct {
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
 
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
+
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
 
@@ -6099,19 +6105,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`

@@ -2269,6 +2269,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2314,6 +2315,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2356,6 +2358,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 
