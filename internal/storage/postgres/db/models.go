@@ -2134,7 +2134,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        *string
+	LastError        []byte
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2146,7 +2146,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 	At         time.Time
 }
 
