@@ -2464,6 +2464,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2927,6 +2930,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -4367,7 +4401,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -5072,6 +5109,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5167,6 +5228,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -5934,7 +6002,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -6322,16 +6390,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -7645,6 +7719,15 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
+	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
+}
+
 // PostHighlightsParams defines parameters for PostHighlights.
 type PostHighlightsParams struct {
 	// From The first day on which posts were published, in the workspace's time zone.
@@ -8112,6 +8195,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
 
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
+
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
@@ -8321,6 +8407,9 @@ type ServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(c *gin.Context, id AccountID)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -8339,6 +8428,9 @@ type ServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(c *gin.Context, id AccountID)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(c *gin.Context, id AccountID)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(c *gin.Context, id AccountID)
@@ -8639,6 +8731,9 @@ type ServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(c *gin.Context, params PostReportParams)
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	// (GET /api/v1/reports/posts/best-times)
+	BestTimes(c *gin.Context, params BestTimesParams)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(c *gin.Context, params PostHighlightsParams)
@@ -9152,6 +9247,31 @@ func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
 	siw.Handler.UpdateAccountGroup(c, id)
 }
 
+// ReorderQueue operation middleware
+func (siw *ServerInterfaceWrapper) ReorderQueue(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReorderQueue(c, id)
+}
+
 // ListAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListAccounts(c *gin.Context) {
 
@@ -9252,6 +9372,31 @@ func (siw *ServerInterfaceWrapper) ChangeAccount(c *gin.Context) {
 	}
 
 	siw.Handler.ChangeAccount(c, id)
+}
+
+// GetAccountAvatar operation middleware
+func (siw *ServerInterfaceWrapper) GetAccountAvatar(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAccountAvatar(c, id)
 }
 
 // CheckAccount operation middleware
@@ -12634,6 +12779,41 @@ func (siw *ServerInterfaceWrapper) PostReport(c *gin.Context) {
 	}
 
 	siw.Handler.PostReport(c, params)
+}
+
+// BestTimes operation middleware
+func (siw *ServerInterfaceWrapper) BestTimes(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BestTimesParams
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "time_zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "time_zone", c.Request.URL.Query(), &params.TimeZone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter time_zone: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.BestTimes(c, params)
 }
 
 // PostHighlights operation middleware
@@ -16229,9 +16409,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
 	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
 	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.POST(options.BaseURL+"/api/v1/account-groups/:id/reorder", wrapper.ReorderQueue)
 	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id/avatar", wrapper.GetAccountAvatar)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/reconnect", wrapper.ReconnectAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/disconnect", wrapper.DisconnectAccount)
@@ -16372,6 +16554,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/metrics", wrapper.PostMetrics)
 	router.GET(options.BaseURL+"/api/v1/reports/posts", wrapper.PostReport)
+	router.GET(options.BaseURL+"/api/v1/reports/posts/best-times", wrapper.BestTimes)
 	router.GET(options.BaseURL+"/api/v1/reports/posts/highlights", wrapper.PostHighlights)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
@@ -16748,6 +16931,52 @@ func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) Visi
 	return err
 }
 
+type ReorderQueueRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200JSONResponse struct {
+	Posts []Post `json:"posts"`
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAccountsRequestObject struct {
 }
 
@@ -17008,6 +17237,63 @@ type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChangeAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountAvatarRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type GetAccountAvatarResponseObject interface {
+	VisitGetAccountAvatarResponse(w http.ResponseWriter) error
+}
+
+type GetAccountAvatar200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type GetAccountAvatar200ImagejpegResponse struct {
+	Body          io.Reader
+	Headers       GetAccountAvatar200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetAccountAvatar200ImagejpegResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "image/jpeg")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.CacheControl != nil {
+		w.Header().Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAccountAvatardefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAccountAvatardefaultApplicationProblemPlusJSONResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -21722,6 +22008,49 @@ type PostReportdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PostReportdefaultApplicationProblemPlusJSONResponse) VisitPostReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BestTimesRequestObject struct {
+	Params BestTimesParams
+}
+
+type BestTimesResponseObject interface {
+	VisitBestTimesResponse(w http.ResponseWriter) error
+}
+
+type BestTimes200JSONResponse BestTimes
+
+func (response BestTimes200JSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BestTimesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response BestTimesdefaultApplicationProblemPlusJSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -26790,6 +27119,9 @@ type StrictServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -26808,6 +27140,9 @@ type StrictServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(ctx context.Context, request ChangeAccountRequestObject) (ChangeAccountResponseObject, error)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(ctx context.Context, request GetAccountAvatarRequestObject) (GetAccountAvatarResponseObject, error)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(ctx context.Context, request CheckAccountRequestObject) (CheckAccountResponseObject, error)
@@ -27108,6 +27443,9 @@ type StrictServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	// (GET /api/v1/reports/posts/best-times)
+	BestTimes(ctx context.Context, request BestTimesRequestObject) (BestTimesResponseObject, error)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(ctx context.Context, request PostHighlightsRequestObject) (PostHighlightsResponseObject, error)
@@ -27753,6 +28091,50 @@ func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
 	}
 }
 
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx *gin.Context, id AccountID) {
+	var request ReorderQueueRequestObject
+
+	request.Id = id
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx, request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		if err := validResponse.VisitReorderQueueResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAccounts operation middleware
 func (sh *strictHandler) ListAccounts(ctx *gin.Context) {
 	var request ListAccountsRequestObject
@@ -27966,6 +28348,32 @@ func (sh *strictHandler) ChangeAccount(ctx *gin.Context, id AccountID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ChangeAccountResponseObject); ok {
 		if err := validResponse.VisitChangeAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAccountAvatar operation middleware
+func (sh *strictHandler) GetAccountAvatar(ctx *gin.Context, id AccountID) {
+	var request GetAccountAvatarRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAccountAvatar(ctx, request.(GetAccountAvatarRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAccountAvatar")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAccountAvatarResponseObject); ok {
+		if err := validResponse.VisitGetAccountAvatarResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -31099,6 +31507,32 @@ func (sh *strictHandler) PostReport(ctx *gin.Context, params PostReportParams) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostReportResponseObject); ok {
 		if err := validResponse.VisitPostReportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// BestTimes operation middleware
+func (sh *strictHandler) BestTimes(ctx *gin.Context, params BestTimesParams) {
+	var request BestTimesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.BestTimes(ctx, request.(BestTimesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BestTimes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(BestTimesResponseObject); ok {
+		if err := validResponse.VisitBestTimesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
