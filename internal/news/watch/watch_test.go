@@ -259,14 +259,14 @@ func TestChecker_ReportsAChangeOnceAfterACrashAtAnyStep(t *testing.T) {
 	d := newRig(t)
 	w := d.watch()
 	d.check()
-	for step := 1; step <= 4; step++ {
+	for step := 1; step <= 5; step++ {
 		before := d.events()
 		d.show(uuid.NewString())
 		c := &crash{CheckStore: d.Store, Fetcher: d.crawler, remaining: step}
 		crashing := &watch.Checker{Store: c, Fetcher: c, Log: d.checker.Log}
 		d.Exec("update watches set due_at = now()")
 		_, _, err := crashing.CheckDue(t.Context(), func() {})
-		if (step < 4) != errors.Is(err, errCrash) {
+		if (step < 5) != errors.Is(err, errCrash) {
 			t.Fatalf("step %d: got the error %v", step, err)
 		}
 		d.check()

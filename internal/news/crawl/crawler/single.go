@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 

@@ -45,7 +45,6 @@ export function Changes({ watch }: { watch: string }) {
 
 function Lines({ lines, sign, name, color }: { lines: string[]; sign: string; name: string; color: string }) {
   return lines.map((line, i) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a line may occur twice
     <Text key={i} size="sm" className="dl-text" ps="xs" style={{ borderInlineStart: `3px solid var(--mantine-color-${color}-6)` }}>
       <span aria-hidden>{sign} </span>
       <VisuallyHidden>{name}: </VisuallyHidden>
