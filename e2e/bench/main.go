@@ -43,6 +43,7 @@ type options struct {
 	profiles string
 	keepLog  string
 	hurry    bool
+	measured int // posts whose metrics are read meanwhile; 0: reading is off; negative: as by default
 }
 
 func (o options) measures(part string) bool {
@@ -64,6 +65,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
 	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
+	set.IntVar(&o.measured, "measured", -1, "`number` of earlier posts whose metrics are read all the time while a herd is published; 0: metrics are not read at all")
 	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
 	if err := set.Parse(args); err != nil {
