@@ -215,6 +215,7 @@ func accessTable() map[string]access {
 		"pageFiltered":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"liveViews":           {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"postReport":          {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"postBestTimes":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"postHighlights":      {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"postStats":           {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"trending":            {least: workspace.Viewer, scope: workspace.ViewsRead},

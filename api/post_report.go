@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/postreport"
@@ -52,6 +54,31 @@ func (s *Server) PostHighlights(ctx context.Context, r spec.PostHighlightsReques
 	found, err := (&postreport.Reporter{Store: s.Store}).Highlights(ctx, q)
 	return spec.PostHighlights200JSONResponse{Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(), Posts: found.Posts,
 		Average: found.Average, Groups: groupsJSON(found.Groups), Unclear: found.Unclear}, err
+}
+
+// PostBestTimes suggests hours of the week for the slots of a queue.
+func (s *Server) PostBestTimes(ctx context.Context, r spec.PostBestTimesRequestObject) (spec.PostBestTimesResponseObject, error) {
+	p := r.Params
+	q, err := s.postQuery(ctx, p.From.Time, p.To.Time)
+	if err != nil {
+		return nil, err
+	}
+	if name := value(p.TimeZone); name != "" {
+		if q.Zone, err = timezone.Load(name); err != nil {
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "There is no such time zone."})
+		}
+	}
+	q.Metric, q.Limit = postreport.Metric(value(p.Metric)), value(p.Limit)
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, q, value(p.Account))
+	out := spec.PostBestTimes200JSONResponse{Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(), Posts: found.Posts, MinPosts: postreport.MinTimesSample}
+	out.Times = make([]spec.PostBestTime, 0, len(found.Times))
+	for _, one := range found.Times {
+		out.Times = append(out.Times, spec.PostBestTime{Weekday: one.Weekday, Time: fmt.Sprintf("%02d:00", one.Hour), Posts: one.Posts, Lift: one.Lift})
+	}
+	return out, err
 }
 
 // postQuery returns a query for days, the last one included, in the workspace's time

@@ -522,6 +522,7 @@ func reachable() map[string]reach {
 		"postReport": viewers(workspace.ViewsRead, func(*things) request {
 			return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true}
 		}),
+		"postBestTimes":  viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
