@@ -141,6 +141,11 @@ bench-publish: temporald ## measure lateness, posts per minute next to bare Temp
 	@go build -o bin/bench ./e2e/bench
 	@./bin/bench -herd "$(or $(HERD),3000)" $(BENCHFLAGS)
 
+.PHONY: bench-quick
+bench-quick: temporald ## print ratios to the baselines by CPU time in about three minutes; compare with another commit (AGAINST=a tag or commit; ROUNDS=3)
+	@go build -o bin/benchquick ./e2e/benchquick
+	@./bin/benchquick -against "$(AGAINST)" -rounds $(or $(ROUNDS),1) $(BENCHFLAGS)
+
 .PHONY: bench-extract
 bench-extract: ## measure extraction per second and core, next to go-trafilatura; F1 with ARTICLES_DIR (ROUNDS=20)
 	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/news/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi

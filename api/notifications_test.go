@@ -32,15 +32,19 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	settings := object{"kind": "telegram", "name": " Desk ", "token": "123:secret", "recipient": "-100", "types": []string{"post.failed", "post.uncertain"}, "quiet_from": "22:00", "quiet_to": "07:00", "time_zone": "Europe/Berlin", "language": "vi"}
 	var made spec.NotificationChannel
 	s.decode(s.send("POST", channelsPath, settings, as(viewer)...), 201, &made)
-	if made.Name != "Desk" || made.Destination != "-100" || *made.QuietFrom != "22:00" || *made.QuietTo != "07:00" || made.Digest != "none" || made.Language != "vi" || made.Status != "enabled" || len(made.Types) != 2 {
-		t.Errorf("got %+v", made)
+	if got, want := [...]string{made.Name, made.Destination, *made.QuietFrom, *made.QuietTo, string(made.Digest), string(made.Language), string(made.Status)},
+		[...]string{"Desk", "-100", "22:00", "07:00", "none", "vi", "enabled"}; got != want || len(made.Types) != 2 {
+		t.Errorf("got %q with types %v, want %q with two", got, made.Types, want)
 	}
 	path := channelsPath + "/" + made.Id.String()
 	// The token is kept when it is not given, and never shown.
 	made = spec.NotificationChannel{}
 	s.decode(s.send("PUT", path, object{"kind": "telegram", "name": "Night desk", "types": []string{"post.failed"}, "digest": "daily", "time_zone": "UTC", "enabled": false}, as(viewer)...), 200, &made)
-	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" || made.Status != "disabled" || *made.DisabledReason != "owner" {
-		t.Errorf("got %+v", made)
+	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" {
+		t.Errorf("got %+v, want the same chat with a daily digest", made)
+	}
+	if made.Status != "disabled" || *made.DisabledReason != "owner" {
+		t.Errorf("got %s, want disabled by its owner", made.Status)
 	}
 	s.refused(s.send("POST", path+"/test", nil, as(viewer)...), 409, "channel_disabled")
 	s.decode(s.send("PUT", path, settings, as(viewer)...), 200, &made)

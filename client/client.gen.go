@@ -3058,7 +3058,7 @@ type BulkRow struct {
 	// Row From 1.
 	Row int `json:"row"`
 
-	// Warnings As for single posts, but for `quota_exceeded`. Of rows too near to one another, the later one is warned.
+	// Warnings As for single posts, except `quota_exceeded`. Of rows too near to one another, the later one is warned.
 	Warnings *[]Warning `json:"warnings,omitempty"`
 }
 
@@ -8809,17 +8809,18 @@ type ClientInterface interface {
 	//
 	// Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-	// `rule.resumed`, `agent.acted`. New ones may be
-	// added. The timeline of a post contains all of its events.
+	// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+	// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11435,17 +11436,18 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 //
 // Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-// `rule.resumed`, `agent.acted`. New ones may be
-// added. The timeline of a post contains all of its events.
+// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -28102,17 +28104,18 @@ type ClientWithResponsesInterface interface {
 	//
 	// Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-	// `rule.resumed`, `agent.acted`. New ones may be
-	// added. The timeline of a post contains all of its events.
+	// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+	// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -44121,17 +44124,18 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 //
 // Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-// `rule.resumed`, `agent.acted`. New ones may be
-// added. The timeline of a post contains all of its events.
+// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
 //

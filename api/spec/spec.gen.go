@@ -3060,7 +3060,7 @@ type BulkRow struct {
 	// Row From 1.
 	Row int `json:"row"`
 
-	// Warnings As for single posts, but for `quota_exceeded`. Of rows too near to one another, the later one is warned.
+	// Warnings As for single posts, except `quota_exceeded`. Of rows too near to one another, the later one is warned.
 	Warnings *[]Warning `json:"warnings,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// Package notification tells members about events: by email, chat or a request to a
+// Package notification notifies members of events by email, chat or a request to a
 // server. Each member chooses channels, and for each of them which events, when and how
 // often. Notifications are deliveries of package webhook, whose dispatcher, retries and
 // dead letters they share.
