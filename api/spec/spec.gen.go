@@ -751,9 +751,10 @@ func (e NotificationChannelKind) Valid() bool {
 
 // Defines values for NotificationDigest.
 const (
-	NotificationDigestDaily  NotificationDigest = "daily"
-	NotificationDigestHourly NotificationDigest = "hourly"
-	NotificationDigestNone   NotificationDigest = "none"
+	NotificationDigestDaily      NotificationDigest = "daily"
+	NotificationDigestHourly     NotificationDigest = "hourly"
+	NotificationDigestNone       NotificationDigest = "none"
+	NotificationDigestTwiceDaily NotificationDigest = "twice_daily"
 )
 
 // Valid indicates whether the value is a known member of the NotificationDigest enum.
@@ -764,6 +765,8 @@ func (e NotificationDigest) Valid() bool {
 	case NotificationDigestHourly:
 		return true
 	case NotificationDigestNone:
+		return true
+	case NotificationDigestTwiceDaily:
 		return true
 	default:
 		return false
@@ -4450,7 +4453,7 @@ type NotificationChannel struct {
 	// Destination The part of the destination that is not secret, such as its host.
 	Destination string `json:"destination"`
 
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest NotificationDigest `json:"digest"`
 
 	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
@@ -4495,7 +4498,7 @@ type NotificationChannelList struct {
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
 type NotificationChannelSettings struct {
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest *NotificationDigest `json:"digest,omitempty"`
 
 	// Enabled Default: true.
@@ -4523,7 +4526,7 @@ type NotificationChannelSettings struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 type NotificationDigest string
 
 // NotificationLanguage defines model for NotificationLanguage.

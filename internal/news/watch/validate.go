@@ -30,13 +30,13 @@ func (s *Service) check(w *Watch) error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(w.URL) > maxURL || !isStorable(w.URL):
 		add("url", "invalid", "url must be the address of a page that begins with http:// or https://.")
 	case s.refuses(u):
-		add("url", "private_address", "This address belongs to a private network or uses a port that is not allowed.")
+		add("url", "private", "This address is private. An operator can allow it with DATELINE_ALLOW_PRIVATE_HOSTS.")
 	}
 	if len(w.Selector) > maxSelector || !isStorable(w.Selector) {
 		add("selector", "invalid", "selector must have at most 500 characters.")
 	} else if w.Selector != "" {
 		if _, err := cascadia.ParseGroup(w.Selector); err != nil {
-			add("selector", "invalid_selector", "selector is not a CSS selector; write it like #prices or main .notice.")
+			add("selector", "invalid", "selector is not a CSS selector; write it like #prices or main .notice.")
 		}
 	}
 	if w.IntervalMinutes < MinInterval || w.IntervalMinutes > MaxInterval {
