@@ -10606,7 +10606,7 @@ type ClientInterface interface {
 
 	// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
 	//
-	// After a change of the address or the selector, the next check reads the text anew.
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10615,7 +10615,7 @@ type ClientInterface interface {
 
 	// UpdateWatch Updates a watch; omitted fields keep their values.
 	//
-	// After a change of the address or the selector, the next check reads the text anew.
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -15613,7 +15613,7 @@ func (c *Client) GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors
 
 // UpdateWatchWithBody Updates a watch; omitted fields keep their values.
 //
-// After a change of the address or the selector, the next check reads the text anew.
+// After a change of the address or the selector, the next check reads the text again, without an alert.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15632,7 +15632,7 @@ func (c *Client) UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID,
 
 // UpdateWatch Updates a watch; omitted fields keep their values.
 //
-// After a change of the address or the selector, the next check reads the text anew.
+// After a change of the address or the selector, the next check reads the text again, without an alert.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -30161,7 +30161,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
 	//
-	// After a change of the address or the selector, the next check reads the text anew.
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -30170,7 +30170,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
 	//
-	// After a change of the address or the selector, the next check reads the text anew.
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -47609,7 +47609,7 @@ func (c *ClientWithResponses) GetWatchWithResponse(ctx context.Context, id opena
 
 // UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
 //
-// After a change of the address or the selector, the next check reads the text anew.
+// After a change of the address or the selector, the next check reads the text again, without an alert.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -47624,7 +47624,7 @@ func (c *ClientWithResponses) UpdateWatchWithBodyWithResponse(ctx context.Contex
 
 // UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
 //
-// After a change of the address or the selector, the next check reads the text anew.
+// After a change of the address or the selector, the next check reads the text again, without an alert.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

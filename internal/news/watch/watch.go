@@ -121,7 +121,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, w Watch, 
 	return s.Store.CreateWatch(ctx, w, MaxWatches, key)
 }
 
-// Update changes a watch. Another page or region is read anew.
+// Update changes a watch. The text of another page or region is read again.
 func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Watch)) (Watch, error) {
 	was, err := s.Store.Watch(ctx, who.WorkspaceID, id)
 	if err != nil {

@@ -321,7 +321,7 @@ func TestService_ManagesWatches(t *testing.T) {
 	changed, err := d.service.Update(t.Context(), d.Owner, w.ID, w.Version, func(w *watch.Watch) { w.Selector = "" })
 	d.Must(err)
 	if changed.Lines != nil || changed.Version != w.Version+1 {
-		t.Errorf("got %+v, want the text to be read anew", changed)
+		t.Errorf("got %+v, want the text to be read again", changed)
 	}
 	if _, err := d.service.Update(t.Context(), d.Owner, w.ID, w.Version, func(*watch.Watch) {}); err == nil {
 		t.Error("a change of an old version succeeded")

@@ -145,8 +145,8 @@ func TestBestTimes_ComparesWithinAccounts(t *testing.T) {
 			t.Errorf("got %+v, want neither hours next to a better one nor weak ones", one)
 		}
 	}
-	few, err := r.BestTimes(t.Context(), q, []uuid.UUID{uuid.New(), large})
-	if err != nil || few.Posts != 25 || len(few.Times) != 0 {
-		t.Errorf("got %d posts and %+v, want no suggestions from 25 posts", few.Posts, few.Times)
+	none, err := r.BestTimes(t.Context(), q, []uuid.UUID{uuid.New(), large})
+	if err != nil || none.Posts != 25 || len(none.Times) != 0 {
+		t.Errorf("got %d posts and %+v, want no suggestions from 25 posts", none.Posts, none.Times)
 	}
 }

@@ -115,15 +115,15 @@ func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 // history is what a rule did in a preview, from which it computes the usage as the
 // database does.
 type history struct {
-	posted  []time.Time
-	matched []time.Time
-	groups  map[uuid.UUID]uuid.UUID
-	last    map[uuid.UUID]time.Time // of the post about a group
-	rounds  map[uuid.UUID]int       // by group
+	posted     []time.Time
+	matched    []time.Time
+	groups     map[uuid.UUID]uuid.UUID
+	last       map[uuid.UUID]time.Time // of the post about a group
+	postCounts map[uuid.UUID]int       // by group
 }
 
 func newHistory() *history {
-	return &history{groups: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, rounds: map[uuid.UUID]int{}}
+	return &history{groups: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{}}
 }
 
 func (h *history) usage(a Article, at time.Time) Usage {
@@ -147,7 +147,7 @@ func (h *history) add(d Decision) {
 	case d.Outcome == Reserved:
 		h.posted, h.matched = append(h.posted, d.DecidedAt), append(h.matched, d.DecidedAt)
 		h.groups[d.GroupID], h.last[d.GroupID] = d.ArticleID, d.DecidedAt
-		h.rounds[d.GroupID]++
+		h.postCounts[d.GroupID]++
 	case d.Reason == HourlyCap || d.Reason == DailyCap:
 		h.matched = append(h.matched, d.DecidedAt)
 	}

@@ -213,7 +213,7 @@ func (e *Engine) previewViews(ctx context.Context, r Rule, out *Preview) (map[uu
 			u := h.usage(one.Article, at)
 			u.Views = one.Views
 			if r.Trigger.Evergreen != nil {
-				u.Round = h.rounds[one.GroupID] + 1
+				u.Round = h.postCounts[one.GroupID] + 1
 				if last, ok := h.last[one.GroupID]; ok {
 					u.LastPost = &last
 				}

@@ -20,7 +20,7 @@ type CheckWatchNowParams struct {
 	WorkspaceID uuid.UUID
 }
 
-// A check in progress goes on.
+// A check in progress is not repeated.
 func (q *Queries) CheckWatchNow(ctx context.Context, arg CheckWatchNowParams) (int64, error) {
 	result, err := q.db.Exec(ctx, checkWatchNow, arg.ID, arg.WorkspaceID)
 	if err != nil {

@@ -23,7 +23,7 @@ where id = @id and workspace_id = @workspace_id and version = @version;
 delete from watches where id = @id and workspace_id = @workspace_id;
 
 -- name: CheckWatchNow :execrows
--- A check in progress goes on.
+-- A check in progress is not repeated.
 update watches set due_at = least(due_at, clock_timestamp()) where id = @id and workspace_id = @workspace_id and not paused and (claim is null or due_at <= clock_timestamp());
 
 -- name: ListWatchChanges :many
