@@ -717,6 +717,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -733,6 +734,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -4443,6 +4446,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4492,6 +4497,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4507,6 +4515,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`
@@ -9374,12 +9388,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9394,12 +9409,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9413,7 +9429,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9422,7 +9438,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannel Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9440,6 +9456,8 @@ type ClientInterface interface {
 	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12701,12 +12719,13 @@ func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...Req
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type.
 //
@@ -12731,12 +12750,13 @@ func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentT
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12770,7 +12790,7 @@ func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, re
 
 // UpdateNotificationChannelWithBody Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12789,7 +12809,7 @@ func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id Chann
 
 // UpdateNotificationChannel Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12837,6 +12857,8 @@ func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEd
 }
 
 // TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -28747,12 +28769,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28767,12 +28790,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28788,7 +28812,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28797,7 +28821,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28819,6 +28843,8 @@ type ClientWithResponsesInterface interface {
 	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
 
 	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -45187,12 +45213,13 @@ func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.C
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45213,12 +45240,13 @@ func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx 
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45246,7 +45274,7 @@ func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.
 
 // UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45261,7 +45289,7 @@ func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx 
 
 // UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45301,6 +45329,8 @@ func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Con
 }
 
 // TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
