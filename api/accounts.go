@@ -85,7 +85,7 @@ func (s *Server) accountJSON(a account.Account) spec.Account {
 		}{t.At, string(t.Class), optional(t.Code), t.Message}
 	}
 	for _, w := range a.Warnings(time.Now()) {
-		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Message})
+		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Text, Params: messageParams(w.Params)})
 	}
 	return out
 }

@@ -2582,7 +2582,7 @@ type AccountFitness struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 
 	// Changes What Dateline changes so that it fits.
-	Changes []string       `json:"changes"`
+	Changes []Note         `json:"changes"`
 	Fits    FitnessVerdict `json:"fits"`
 	Handle  string         `json:"handle"`
 	Network string         `json:"network"`
@@ -2671,6 +2671,11 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // AlertRule defines model for AlertRule.
@@ -3649,10 +3654,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -4083,6 +4088,8 @@ type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
+	// Notes The sentences of the reason.
+	Notes      []Note `json:"notes"`
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
 }
@@ -4133,8 +4140,11 @@ type Network struct {
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
-	Sandbox bool          `json:"sandbox"`
-	Ways    []NetworkWays `json:"ways"`
+	Sandbox bool `json:"sandbox"`
+
+	// SandboxValues Values of the form that the sandbox accepts.
+	SandboxValues *map[string]string `json:"sandbox_values,omitempty"`
+	Ways          []NetworkWays      `json:"ways"`
 }
 
 // NetworkWays defines model for Network.Ways.
@@ -4428,6 +4438,17 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Note A sentence with a code that is stable, and the values in it.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // Notification defines model for Notification.
@@ -5161,8 +5182,8 @@ type Price struct {
 	Formatted string `json:"formatted"`
 
 	// MicroUsd Millionths of a US dollar.
-	MicroUsd int64    `json:"micro_usd"`
-	Reasons  []string `json:"reasons"`
+	MicroUsd int64  `json:"micro_usd"`
+	Reasons  []Note `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -5407,6 +5428,12 @@ type ReportTotals struct {
 	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
 
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
@@ -6019,8 +6046,10 @@ type SegmentPreview struct {
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
-	FoldAt *int     `json:"fold_at,omitempty"`
-	Notes  []string `json:"notes"`
+	FoldAt *int `json:"fold_at,omitempty"`
+
+	// Notes What is particular about this network.
+	Notes []Note `json:"notes"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
@@ -6136,6 +6165,9 @@ type Series struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorNotes Its sentences.
+	LastErrorNotes *[]Note `json:"last_error_notes,omitempty"`
+
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
@@ -6193,19 +6225,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/message"
 )
 
 // Network publishes to one kind of social network.
@@ -197,7 +198,7 @@ type Window struct {
 type Finding struct {
 	Found    bool
 	Receipt  Receipt
-	Evidence string // one sentence for the post's timeline
+	Evidence message.Messages // for the post's timeline
 	// Conclusive means that the whole window was searched. Listings can lag, so
 	// a post was never made only if the last of several spaced searches is
 	// conclusive and finds nothing. False means that the network could not be

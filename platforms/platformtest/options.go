@@ -90,6 +90,9 @@ func testOption(t *testing.T, s Subject, parser network.OptionParser, c OptionCa
 		return
 	}
 	wantOptions(t, s, sub, c)
+	if testing.Short() {
+		return // losing a response is independent of most options, and slow
+	}
 	lost := optionSubmission(t, s, c, options)
 	testLostWithOptions(t, s, lost, c)
 	wantOptions(t, s, lost, c)

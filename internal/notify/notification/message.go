@@ -76,7 +76,7 @@ func titles() map[string]webpage.Text {
 		"posted":                {EN: "Published on %s", VI: "Đã đăng lên %s"},
 		"failed":                {EN: "Not published on %s", VI: "Không đăng được lên %s"},
 		"uncertain":             {EN: "Check whether it was published on %s", VI: "Cần kiểm tra đã đăng lên %s chưa"},
-		"late":                  {EN: "A post is late", VI: "Có bài đăng trễ"},
+		"late":                  {EN: "A post is late", VI: "Có bài viết bị trễ"},
 		"submitted":             {EN: "Approval requested", VI: "Có bài chờ duyệt"},
 		"approved":              {EN: "Post approved", VI: "Bài đã được duyệt"},
 		"rejected":              {EN: "Changes requested", VI: "Bài bị yêu cầu sửa"},
@@ -270,7 +270,7 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 			}
 			out = append(out, line{text: look.Translate(webpage.Text{EN: "It is published:", VI: "Bài đã được đăng:"})}, line{text: published, url: true},
 				line{text: look.Translate(webpage.Text{EN: "It is not published, send it again:", VI: "Bài chưa được đăng, gửi lại:"})}, line{text: absent, url: true},
-				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài đăng:"})})
+				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài viết:"})})
 		}
 		if e.URL != "" {
 			out = append(out, line{text: e.URL, url: true})

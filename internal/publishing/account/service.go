@@ -79,10 +79,12 @@ type Service struct {
 	RedirectURI string // of Dateline's OAuth callback
 	// Sandbox returns the URL of a network's fake in the sandbox, or ""; nil: there is
 	// no sandbox.
-	Sandbox  func(network string) string
-	Notifier Notifier     // nil: listeners find events by polling
-	Log      *slog.Logger // nil: no logs
-	Timing   RenewTiming
+	Sandbox func(network string) string
+	// SandboxValues returns what the form of a network's fake accepts; nil: nothing is known.
+	SandboxValues func(network string) map[string]string
+	Notifier      Notifier     // nil: listeners find events by polling
+	Log           *slog.Logger // nil: no logs
+	Timing        RenewTiming
 }
 
 // Open returns an account with its unsealed tokens for an adapter. The tokens of a

@@ -2137,7 +2137,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        *string
+	LastError        []byte
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2149,7 +2149,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 	At         time.Time
 }
 
@@ -2272,6 +2272,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2317,6 +2318,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2359,6 +2361,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 

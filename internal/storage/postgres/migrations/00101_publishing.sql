@@ -217,7 +217,7 @@ create table series (
     status            series_status not null default 'active',
     template_revision bigint not null default 1,                   -- incremented by every change of content or time
     checked_until      timestamptz not null default now(),          -- occurrences up to here are posts, skipped or recorded as missed
-    last_error      text,
+    last_error      jsonb, -- message.Messages
     last_error_at   timestamptz,
     version           bigint not null default 1,                   -- incremented by every user change; the API's ETag
     created_at        timestamptz not null default now(),
@@ -234,7 +234,7 @@ create table series_exceptions (
     series_id  uuid not null references series on delete cascade,
     occurrence text not null,
     kind       series_exception_kind not null,
-    reason     text not null default '',
+    reason     jsonb not null default '[]', -- message.Messages
     at         timestamptz not null default now(),
     primary key (series_id, occurrence)
 );

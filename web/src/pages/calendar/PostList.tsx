@@ -7,7 +7,9 @@ import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
+import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
+import { useAtLeast } from '../../lib/session'
 import { StatusBadge, statusOf } from '../../components/status'
 import { LabelChips } from '../../components/Labels'
 import { Time } from '../../components/Time'
@@ -19,6 +21,7 @@ const rowHeight = 76
 /** All posts, latest first. Only visible rows are rendered. */
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
+  const may = useAtLeast('author')
   const list = useInfiniteQuery({
     queryKey: ['post-list', asked(search)],
     initialPageParam: '',
@@ -49,7 +52,11 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows rows={8} />
   if (posts.length === 0 && list.hasNextPage) return <WaitingRows rows={8} />
-  if (posts.length === 0) return <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')} />
+  if (posts.length === 0) return (
+      <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')}>
+        {may && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
+      </Empty>
+    )
   return (
     <Box ref={top} className="dl-card" role="list" aria-label={t('calendar.list')} pos="relative" h={rows.getTotalSize()} style={{ overflow: 'hidden' }}>
       {rows.getVirtualItems().map((row) => {

@@ -17,7 +17,7 @@ import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery, labelsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
-import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
+import { capitalized, format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
 import { Agenda } from './Agenda'
@@ -66,7 +66,7 @@ export function CalendarPage() {
   ])
   const chosen = [search.status, search.account, search.network, search.label, search.q].filter(Boolean).length
   const at = toInstant(`${view === 'week' ? mondayOf(date) : date}T12:00`, zone)
-  const title = format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) })
+  const title = capitalized(format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) }))
   return (
     <Page
       title={t('calendar.title')}

@@ -10,7 +10,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { problemText, warningText } from '../../i18n/message'
+import { formatPrice, noteText, problemText, warningText } from '../../i18n/message'
 import { defaultRule, type Rule, weekday } from '../../lib/rule'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
@@ -102,8 +102,8 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
         </Alert>
       )}
       {preview && preview.price.micro_usd > 0 && (
-        <Text size="sm" c="dimmed" title={preview.price.reasons.join('\n')} data-price>
-          {t('compose.price', { price: preview.price.formatted })}
+        <Text size="sm" c="dimmed" title={preview.price.reasons.map(noteText).join('\n')} data-price>
+          {t('compose.price', { price: formatPrice(preview.price.micro_usd) })}
         </Text>
       )}
       <Group gap="xs">
