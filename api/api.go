@@ -128,6 +128,7 @@ type PostPreviewer interface {
 	PreviewStored(ctx context.Context, p post.Post) ([]scheduling.TargetPreview, error)
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
 	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
+	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 }
@@ -233,6 +234,7 @@ type Server struct {
 	Reviews   Reviews
 	Snippets  Snippets
 	LinkCard  LinkCardFetcher
+	Avatars   Avatars
 	Mentions  MentionFinder
 	Media     *media.Service
 	Exports   *archive.Archives

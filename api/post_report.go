@@ -2,8 +2,8 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -56,29 +56,22 @@ func (s *Server) PostHighlights(ctx context.Context, r spec.PostHighlightsReques
 		Average: found.Average, Groups: groupsJSON(found.Groups), Unclear: found.Unclear}, err
 }
 
-// PostBestTimes suggests hours of the week for the slots of a queue.
-func (s *Server) PostBestTimes(ctx context.Context, r spec.PostBestTimesRequestObject) (spec.PostBestTimesResponseObject, error) {
-	p := r.Params
-	q, err := s.postQuery(ctx, p.From.Time, p.To.Time)
+// BestTimes suggests times for a post.
+func (s *Server) BestTimes(ctx context.Context, r spec.BestTimesRequestObject) (spec.BestTimesResponseObject, error) {
+	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	if name := value(p.TimeZone); name != "" {
-		if q.Zone, err = timezone.Load(name); err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "There is no such time zone."})
-		}
+	zone, err := timezone.Load(cmp.Or(value(r.Params.TimeZone), w.TimeZone))
+	if err != nil {
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: err.Error() + "."})
 	}
-	q.Metric, q.Limit = postreport.Metric(value(p.Metric)), value(p.Limit)
-	if q.Limit == 0 {
-		q.Limit = 10
+	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, postreport.BestTimesQuery{WorkspaceID: w.ID, Zone: zone, Accounts: value(r.Params.Account), Now: time.Now()})
+	out := spec.BestTimes{TimeZone: zone.String(), Posts: found.Posts, PostsNeeded: postreport.MinBestTimes, Times: []spec.BestTime{}}
+	for _, b := range found.Times {
+		out.Times = append(out.Times, spec.BestTime{Weekday: b.Weekday, Hour: b.Hour, Posts: b.Posts, Lift: b.Lift, At: b.At})
 	}
-	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, q, value(p.Account))
-	out := spec.PostBestTimes200JSONResponse{Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(), Posts: found.Posts, MinPosts: postreport.MinTimesSample}
-	out.Times = make([]spec.PostBestTime, 0, len(found.Times))
-	for _, one := range found.Times {
-		out.Times = append(out.Times, spec.PostBestTime{Weekday: one.Weekday, Time: fmt.Sprintf("%02d:00", one.Hour), Posts: one.Posts, Lift: one.Lift})
-	}
-	return out, err
+	return spec.BestTimes200JSONResponse(out), err
 }
 
 // postQuery returns a query for days, the last one included, in the workspace's time

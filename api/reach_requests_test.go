@@ -358,6 +358,10 @@ func reachable() map[string]reach {
 			return request{args: []any{x.group()}, body: object{"name": "World desk " + uuid.NewString()}}
 		}),
 		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.group()}} }),
+		"reorderQueue": authors(workspace.PostsWrite, func(x *things) request {
+			group, queued := x.queued()
+			return request{args: []any{group}, body: object{"post_id": queued}}
+		}),
 		"listQueueSlots": viewers(workspace.PostsRead, func(*things) request {
 			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z", queryRequired: true}
 		}),
@@ -365,7 +369,8 @@ func reachable() map[string]reach {
 		"findMentions": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.account()}, query: "q=desk", queryRequired: true}
 		}),
-		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"getAccountAvatar": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.pictured()}} }),
+		"accountLimits":    viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
 		}),
@@ -522,7 +527,7 @@ func reachable() map[string]reach {
 		"postReport": viewers(workspace.ViewsRead, func(*things) request {
 			return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true}
 		}),
-		"postBestTimes":  viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
+		"bestTimes":      viewers(workspace.ViewsRead, none),
 		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 

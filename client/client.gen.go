@@ -2477,6 +2477,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2940,6 +2943,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -4380,7 +4414,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -4853,37 +4890,6 @@ type Post struct {
 	WorkflowUrl *string `json:"workflow_url,omitempty"`
 }
 
-// PostBestTime defines model for PostBestTime.
-type PostBestTime struct {
-	// Lift Expected result of a post, relative to the mean of its account: 1.3 is 30 % more.
-	Lift float64 `json:"lift"`
-
-	// Posts Published in this hour of the week.
-	Posts int `json:"posts"`
-
-	// Time The full hour.
-	Time string `json:"time"`
-
-	// Weekday 1 is Monday, 7 Sunday.
-	Weekday int `json:"weekday"`
-}
-
-// PostBestTimes defines model for PostBestTimes.
-type PostBestTimes struct {
-	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
-	Metric PostReportMetric `json:"metric"`
-
-	// MinPosts Posts that are needed for suggestions.
-	MinPosts int `json:"min_posts"`
-
-	// Posts With the metric.
-	Posts    int    `json:"posts"`
-	TimeZone string `json:"time_zone"`
-
-	// Times The best first; at least two hours apart on a day.
-	Times []PostBestTime `json:"times"`
-}
-
 // PostEdit defines model for PostEdit.
 type PostEdit struct {
 	Accounts          *[]string `json:"accounts,omitempty"`
@@ -5126,6 +5132,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5221,6 +5251,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -6028,7 +6065,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -6416,16 +6453,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -7836,21 +7879,13 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
-// PostBestTimesParams defines parameters for PostBestTimes.
-type PostBestTimesParams struct {
-	// From The first day on which posts were published, in the workspace's time zone.
-	From PostedFrom `form:"from" json:"from"`
-
-	// To The last day, included. At most 366 days.
-	To     PostedTo          `form:"to" json:"to"`
-	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
-
-	// Account Only posts of these accounts; may be repeated.
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
 	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 
-	// TimeZone IANA name; default: the workspace's.
+	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
-	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PostHighlightsParams defines parameters for PostHighlights.
@@ -8347,6 +8382,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
 
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
+
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
@@ -8717,6 +8755,28 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroup(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReorderQueueWithBody Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderQueue Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAccounts Lists connected accounts.
 	//
 	// Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -8788,6 +8848,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	//
@@ -9604,9 +9671,9 @@ type ClientInterface interface {
 
 	// EditPostWithBody Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9615,9 +9682,9 @@ type ClientInterface interface {
 
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9819,13 +9886,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PostBestTimes Suggests hours of the week for the slots of a queue.
+	// BestTimes Suggests times at which earlier posts got more clicks.
 	//
-	// Computed from the posts of a period: each is compared with the mean of its account. An hour of the week with few posts
-	// is also judged by the same hour of other days and by its weekday. Needs 30 posts with the metric.
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
 	//
-	// Corresponds with GET /api/v1/reports/posts/best-times (the `PostBestTimes` operationId).
-	PostBestTimes(ctx context.Context, params *PostBestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PostHighlights Returns what worked in a period, and what did not.
 	//
@@ -11138,6 +11206,48 @@ func (c *Client) UpdateAccountGroup(ctx context.Context, id AccountID, body Upda
 	return c.Client.Do(req)
 }
 
+// ReorderQueueWithBody Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderQueue Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAccounts Lists connected accounts.
 //
 // Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -11300,6 +11410,23 @@ func (c *Client) ChangeAccountWithBody(ctx context.Context, id AccountID, conten
 // Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 func (c *Client) ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeAccountRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *Client) GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAccountAvatarRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -13145,9 +13272,9 @@ func (c *Client) GetPost(ctx context.Context, id PostID, reqEditors ...RequestEd
 
 // EditPostWithBody Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13166,9 +13293,9 @@ func (c *Client) EditPostWithBody(ctx context.Context, id PostID, params *EditPo
 
 // EditPost Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13640,14 +13767,15 @@ func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEd
 	return c.Client.Do(req)
 }
 
-// PostBestTimes Suggests hours of the week for the slots of a queue.
+// BestTimes Suggests times at which earlier posts got more clicks.
 //
-// Computed from the posts of a period: each is compared with the mean of its account. An hour of the week with few posts
-// is also judged by the same hour of other days and by its weekday. Needs 30 posts with the metric.
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
 //
-// Corresponds with GET /api/v1/reports/posts/best-times (the `PostBestTimes` operationId).
-func (c *Client) PostBestTimes(ctx context.Context, params *PostBestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPostBestTimesRequest(c.Server, params)
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *Client) BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBestTimesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -16559,6 +16687,53 @@ func NewUpdateAccountGroupRequestWithBody(server string, id AccountID, contentTy
 	return req, nil
 }
 
+// NewReorderQueueRequest calls the generic ReorderQueue builder with application/json body
+func NewReorderQueueRequest(server string, id AccountID, body ReorderQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReorderQueueRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewReorderQueueRequestWithBody constructs an http.Request for the ReorderQueue method, with any body, and a specified content type
+func NewReorderQueueRequestWithBody(server string, id AccountID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/account-groups/%s/reorder", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListAccountsRequest constructs an http.Request for the ListAccounts method
 func NewListAccountsRequest(server string) (*http.Request, error) {
 	var err error
@@ -16783,6 +16958,40 @@ func NewChangeAccountRequestWithBody(server string, id AccountID, contentType st
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetAccountAvatarRequest constructs an http.Request for the GetAccountAvatar method
+func NewGetAccountAvatarRequest(server string, id AccountID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/accounts/%s/avatar", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -21924,8 +22133,8 @@ func NewPostReportRequest(server string, params *PostReportParams) (*http.Reques
 	return req, nil
 }
 
-// NewPostBestTimesRequest constructs an http.Request for the PostBestTimes method
-func NewPostBestTimesRequest(server string, params *PostBestTimesParams) (*http.Request, error) {
+// NewBestTimesRequest constructs an http.Request for the BestTimes method
+func NewBestTimesRequest(server string, params *BestTimesParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -21952,34 +22161,6 @@ func NewPostBestTimesRequest(server string, params *PostBestTimesParams) (*http.
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Metric != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metric", *params.Metric, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
 		if params.Account != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
@@ -21995,18 +22176,6 @@ func NewPostBestTimesRequest(server string, params *PostBestTimesParams) (*http.
 		if params.TimeZone != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_zone", *params.TimeZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -27994,6 +28163,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroupWithResponse(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAccountGroupResponse, error)
 
+	// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// ReorderQueueWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
 	// ListAccountsWithResponse Lists connected accounts.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -28069,6 +28260,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccountWithResponse(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAccountResponse, error)
+
+	// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error)
 
 	// CheckAccountWithResponse Verifies the account at its network and records the result in its health.
 	//
@@ -29003,9 +29203,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29014,9 +29214,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29242,15 +29442,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
 
-	// PostBestTimesWithResponse Suggests hours of the week for the slots of a queue.
+	// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
 	//
-	// Computed from the posts of a period: each is compared with the mean of its account. An hour of the week with few posts
-	// is also judged by the same hour of other days and by its weekday. Needs 30 posts with the metric.
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /api/v1/reports/posts/best-times (the `PostBestTimes` operationId).
-	PostBestTimesWithResponse(ctx context.Context, params *PostBestTimesParams, reqEditors ...RequestEditorFn) (*PostBestTimesResponse, error)
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error)
 
 	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
 	//
@@ -30941,6 +31142,65 @@ func (r UpdateAccountGroupResponse) ContentType() string {
 	return ""
 }
 
+// ReorderQueueResponseDefaultHeaders the declared response headers of an HTTP default response for ReorderQueue
+type ReorderQueueResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ReorderQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Posts []Post `json:"posts"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ReorderQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReorderQueueResponse) GetJSON200() *struct {
+	Posts []Post `json:"posts"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReorderQueueResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReorderQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReorderQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReorderQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReorderQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAccountsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAccounts
 type ListAccountsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -31276,6 +31536,61 @@ func (r ChangeAccountResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangeAccountResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAccountAvatarResponse200Headers the declared response headers of an HTTP 200 response for GetAccountAvatar
+type GetAccountAvatarResponse200Headers struct {
+	CacheControl *string
+}
+
+// GetAccountAvatarResponseDefaultHeaders the declared response headers of an HTTP default response for GetAccountAvatar
+type GetAccountAvatarResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetAccountAvatarResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAccountAvatarResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAccountAvatarResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAccountAvatarResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAccountAvatarResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAccountAvatarResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAccountAvatarResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAccountAvatarResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -36978,39 +37293,39 @@ func (r PostReportResponse) ContentType() string {
 	return ""
 }
 
-// PostBestTimesResponseDefaultHeaders the declared response headers of an HTTP default response for PostBestTimes
-type PostBestTimesResponseDefaultHeaders struct {
+// BestTimesResponseDefaultHeaders the declared response headers of an HTTP default response for BestTimes
+type BestTimesResponseDefaultHeaders struct {
 	RetryAfter *int
 }
 
-type PostBestTimesResponse struct {
+type BestTimesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PostBestTimes
+	JSON200 *BestTimes
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *PostBestTimesResponseDefaultHeaders
+	HeadersDefault *BestTimesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r PostBestTimesResponse) GetJSON200() *PostBestTimes {
+func (r BestTimesResponse) GetJSON200() *BestTimes {
 	return r.JSON200
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r PostBestTimesResponse) GetApplicationproblemJSONDefault() *Problem {
+func (r BestTimesResponse) GetApplicationproblemJSONDefault() *Problem {
 	return r.ApplicationproblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r PostBestTimesResponse) GetBody() []byte {
+func (r BestTimesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r PostBestTimesResponse) Status() string {
+func (r BestTimesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -37018,7 +37333,7 @@ func (r PostBestTimesResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r PostBestTimesResponse) StatusCode() int {
+func (r BestTimesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -37026,7 +37341,7 @@ func (r PostBestTimesResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r PostBestTimesResponse) ContentType() string {
+func (r BestTimesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -43892,6 +44207,40 @@ func (c *ClientWithResponses) UpdateAccountGroupWithResponse(ctx context.Context
 	return ParseUpdateAccountGroupResponse(rsp)
 }
 
+// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueueWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
+// ReorderQueueWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueue(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
 // ListAccountsWithResponse Lists connected accounts.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -44026,6 +44375,21 @@ func (c *ClientWithResponses) ChangeAccountWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseChangeAccountResponse(rsp)
+}
+
+// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *ClientWithResponses) GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error) {
+	rsp, err := c.GetAccountAvatar(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAccountAvatarResponse(rsp)
 }
 
 // CheckAccountWithResponse Verifies the account at its network and records the result in its health.
@@ -45573,9 +45937,9 @@ func (c *ClientWithResponses) GetPostWithResponse(ctx context.Context, id PostID
 
 // EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45590,9 +45954,9 @@ func (c *ClientWithResponses) EditPostWithBodyWithResponse(ctx context.Context, 
 
 // EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45980,20 +46344,21 @@ func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params
 	return ParsePostReportResponse(rsp)
 }
 
-// PostBestTimesWithResponse Suggests hours of the week for the slots of a queue.
+// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
 //
-// Computed from the posts of a period: each is compared with the mean of its account. An hour of the week with few posts
-// is also judged by the same hour of other days and by its weekday. Needs 30 posts with the metric.
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /api/v1/reports/posts/best-times (the `PostBestTimes` operationId).
-func (c *ClientWithResponses) PostBestTimesWithResponse(ctx context.Context, params *PostBestTimesParams, reqEditors ...RequestEditorFn) (*PostBestTimesResponse, error) {
-	rsp, err := c.PostBestTimes(ctx, params, reqEditors...)
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *ClientWithResponses) BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error) {
+	rsp, err := c.BestTimes(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParsePostBestTimesResponse(rsp)
+	return ParseBestTimesResponse(rsp)
 }
 
 // PostHighlightsWithResponse Returns what worked in a period, and what did not.
@@ -48531,6 +48896,54 @@ func ParseUpdateAccountGroupResponse(rsp *http.Response) (*UpdateAccountGroupRes
 	return response, nil
 }
 
+// ParseReorderQueueResponse parses an HTTP response from a ReorderQueueWithResponse call
+func ParseReorderQueueResponse(rsp *http.Response) (*ReorderQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReorderQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Posts []Post `json:"posts"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ReorderQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListAccountsResponse parses an HTTP response from a ListAccountsWithResponse call
 func ParseListAccountsResponse(rsp *http.Response) (*ListAccountsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -48803,6 +49216,55 @@ func ParseChangeAccountResponse(rsp *http.Response) (*ChangeAccountResponse, err
 	switch {
 	case true:
 		var headers ChangeAccountResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAccountAvatarResponse parses an HTTP response from a GetAccountAvatarWithResponse call
+func ParseGetAccountAvatarResponse(rsp *http.Response) (*GetAccountAvatarResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAccountAvatarResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAccountAvatarResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetAccountAvatarResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -53763,22 +54225,22 @@ func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
 	return response, nil
 }
 
-// ParsePostBestTimesResponse parses an HTTP response from a PostBestTimesWithResponse call
-func ParsePostBestTimesResponse(rsp *http.Response) (*PostBestTimesResponse, error) {
+// ParseBestTimesResponse parses an HTTP response from a BestTimesWithResponse call
+func ParseBestTimesResponse(rsp *http.Response) (*BestTimesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &PostBestTimesResponse{
+	response := &BestTimesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PostBestTimes
+		var dest BestTimes
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -53795,7 +54257,7 @@ func ParsePostBestTimesResponse(rsp *http.Response) (*PostBestTimesResponse, err
 
 	switch {
 	case true:
-		var headers PostBestTimesResponseDefaultHeaders
+		var headers BestTimesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

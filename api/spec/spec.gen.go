@@ -2479,6 +2479,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2942,6 +2945,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -4382,7 +4416,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -4855,37 +4892,6 @@ type Post struct {
 	WorkflowUrl *string `json:"workflow_url,omitempty"`
 }
 
-// PostBestTime defines model for PostBestTime.
-type PostBestTime struct {
-	// Lift Expected result of a post, relative to the mean of its account: 1.3 is 30 % more.
-	Lift float64 `json:"lift"`
-
-	// Posts Published in this hour of the week.
-	Posts int `json:"posts"`
-
-	// Time The full hour.
-	Time string `json:"time"`
-
-	// Weekday 1 is Monday, 7 Sunday.
-	Weekday int `json:"weekday"`
-}
-
-// PostBestTimes defines model for PostBestTimes.
-type PostBestTimes struct {
-	// Metric What rows are compared by. `engagement`: likes, replies, reposts, quotes, saves and sends together.
-	Metric PostReportMetric `json:"metric"`
-
-	// MinPosts Posts that are needed for suggestions.
-	MinPosts int `json:"min_posts"`
-
-	// Posts With the metric.
-	Posts    int    `json:"posts"`
-	TimeZone string `json:"time_zone"`
-
-	// Times The best first; at least two hours apart on a day.
-	Times []PostBestTime `json:"times"`
-}
-
 // PostEdit defines model for PostEdit.
 type PostEdit struct {
 	Accounts          *[]string `json:"accounts,omitempty"`
@@ -5128,6 +5134,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5223,6 +5253,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -6030,7 +6067,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -6418,16 +6455,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -7818,21 +7861,13 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
-// PostBestTimesParams defines parameters for PostBestTimes.
-type PostBestTimesParams struct {
-	// From The first day on which posts were published, in the workspace's time zone.
-	From PostedFrom `form:"from" json:"from"`
-
-	// To The last day, included. At most 366 days.
-	To     PostedTo          `form:"to" json:"to"`
-	Metric *PostReportMetric `form:"metric,omitempty" json:"metric,omitempty"`
-
-	// Account Only posts of these accounts; may be repeated.
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
 	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 
-	// TimeZone IANA name; default: the workspace's.
+	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
-	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PostHighlightsParams defines parameters for PostHighlights.
@@ -8323,6 +8358,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
 
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
+
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
@@ -8538,6 +8576,9 @@ type ServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(c *gin.Context, id AccountID)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -8556,6 +8597,9 @@ type ServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(c *gin.Context, id AccountID)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(c *gin.Context, id AccountID)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(c *gin.Context, id AccountID)
@@ -8856,9 +8900,9 @@ type ServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(c *gin.Context, params PostReportParams)
-	// PostBestTimes Suggests hours of the week for the slots of a queue.
+	// BestTimes Suggests times at which earlier posts got more clicks.
 	// (GET /api/v1/reports/posts/best-times)
-	PostBestTimes(c *gin.Context, params PostBestTimesParams)
+	BestTimes(c *gin.Context, params BestTimesParams)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(c *gin.Context, params PostHighlightsParams)
@@ -9393,6 +9437,31 @@ func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
 	siw.Handler.UpdateAccountGroup(c, id)
 }
 
+// ReorderQueue operation middleware
+func (siw *ServerInterfaceWrapper) ReorderQueue(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReorderQueue(c, id)
+}
+
 // ListAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListAccounts(c *gin.Context) {
 
@@ -9493,6 +9562,31 @@ func (siw *ServerInterfaceWrapper) ChangeAccount(c *gin.Context) {
 	}
 
 	siw.Handler.ChangeAccount(c, id)
+}
+
+// GetAccountAvatar operation middleware
+func (siw *ServerInterfaceWrapper) GetAccountAvatar(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAccountAvatar(c, id)
 }
 
 // CheckAccount operation middleware
@@ -12877,38 +12971,14 @@ func (siw *ServerInterfaceWrapper) PostReport(c *gin.Context) {
 	siw.Handler.PostReport(c, params)
 }
 
-// PostBestTimes operation middleware
-func (siw *ServerInterfaceWrapper) PostBestTimes(c *gin.Context) {
+// BestTimes operation middleware
+func (siw *ServerInterfaceWrapper) BestTimes(c *gin.Context) {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params PostBestTimesParams
-
-	// ------------- Required query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Required query parameter "to" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "metric" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "metric", c.Request.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter metric: %w", err), http.StatusBadRequest)
-		return
-	}
+	var params BestTimesParams
 
 	// ------------- Optional query parameter "account" -------------
 
@@ -12926,14 +12996,6 @@ func (siw *ServerInterfaceWrapper) PostBestTimes(c *gin.Context) {
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
-		return
-	}
-
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -12941,7 +13003,7 @@ func (siw *ServerInterfaceWrapper) PostBestTimes(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.PostBestTimes(c, params)
+	siw.Handler.BestTimes(c, params)
 }
 
 // PostHighlights operation middleware
@@ -16758,9 +16820,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
 	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
 	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.POST(options.BaseURL+"/api/v1/account-groups/:id/reorder", wrapper.ReorderQueue)
 	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id/avatar", wrapper.GetAccountAvatar)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/reconnect", wrapper.ReconnectAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/disconnect", wrapper.DisconnectAccount)
@@ -16908,8 +16972,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/metrics", wrapper.PostMetrics)
 	router.GET(options.BaseURL+"/api/v1/reports/posts", wrapper.PostReport)
+	router.GET(options.BaseURL+"/api/v1/reports/posts/best-times", wrapper.BestTimes)
 	router.GET(options.BaseURL+"/api/v1/reports/posts/highlights", wrapper.PostHighlights)
-	router.GET(options.BaseURL+"/api/v1/reports/posts/best-times", wrapper.PostBestTimes)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
 	router.GET(options.BaseURL+"/api/v1/stats/aggregate", wrapper.PlausibleAggregate)
@@ -17294,6 +17358,52 @@ func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) Visi
 	return err
 }
 
+type ReorderQueueRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200JSONResponse struct {
+	Posts []Post `json:"posts"`
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAccountsRequestObject struct {
 }
 
@@ -17554,6 +17664,63 @@ type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChangeAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountAvatarRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type GetAccountAvatarResponseObject interface {
+	VisitGetAccountAvatarResponse(w http.ResponseWriter) error
+}
+
+type GetAccountAvatar200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type GetAccountAvatar200ImagejpegResponse struct {
+	Body          io.Reader
+	Headers       GetAccountAvatar200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetAccountAvatar200ImagejpegResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "image/jpeg")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.CacheControl != nil {
+		w.Header().Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAccountAvatardefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAccountAvatardefaultApplicationProblemPlusJSONResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -22282,17 +22449,17 @@ func (response PostReportdefaultApplicationProblemPlusJSONResponse) VisitPostRep
 	return err
 }
 
-type PostBestTimesRequestObject struct {
-	Params PostBestTimesParams
+type BestTimesRequestObject struct {
+	Params BestTimesParams
 }
 
-type PostBestTimesResponseObject interface {
-	VisitPostBestTimesResponse(w http.ResponseWriter) error
+type BestTimesResponseObject interface {
+	VisitBestTimesResponse(w http.ResponseWriter) error
 }
 
-type PostBestTimes200JSONResponse PostBestTimes
+type BestTimes200JSONResponse BestTimes
 
-func (response PostBestTimes200JSONResponse) VisitPostBestTimesResponse(w http.ResponseWriter) error {
+func (response BestTimes200JSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -22304,13 +22471,13 @@ func (response PostBestTimes200JSONResponse) VisitPostBestTimesResponse(w http.R
 	return err
 }
 
-type PostBestTimesdefaultApplicationProblemPlusJSONResponse struct {
+type BestTimesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response PostBestTimesdefaultApplicationProblemPlusJSONResponse) VisitPostBestTimesResponse(w http.ResponseWriter) error {
+func (response BestTimesdefaultApplicationProblemPlusJSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -27704,6 +27871,9 @@ type StrictServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -27722,6 +27892,9 @@ type StrictServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(ctx context.Context, request ChangeAccountRequestObject) (ChangeAccountResponseObject, error)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(ctx context.Context, request GetAccountAvatarRequestObject) (GetAccountAvatarResponseObject, error)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(ctx context.Context, request CheckAccountRequestObject) (CheckAccountResponseObject, error)
@@ -28022,9 +28195,9 @@ type StrictServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
-	// PostBestTimes Suggests hours of the week for the slots of a queue.
+	// BestTimes Suggests times at which earlier posts got more clicks.
 	// (GET /api/v1/reports/posts/best-times)
-	PostBestTimes(ctx context.Context, request PostBestTimesRequestObject) (PostBestTimesResponseObject, error)
+	BestTimes(ctx context.Context, request BestTimesRequestObject) (BestTimesResponseObject, error)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(ctx context.Context, request PostHighlightsRequestObject) (PostHighlightsResponseObject, error)
@@ -28691,6 +28864,50 @@ func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
 	}
 }
 
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx *gin.Context, id AccountID) {
+	var request ReorderQueueRequestObject
+
+	request.Id = id
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx, request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		if err := validResponse.VisitReorderQueueResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAccounts operation middleware
 func (sh *strictHandler) ListAccounts(ctx *gin.Context) {
 	var request ListAccountsRequestObject
@@ -28904,6 +29121,32 @@ func (sh *strictHandler) ChangeAccount(ctx *gin.Context, id AccountID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ChangeAccountResponseObject); ok {
 		if err := validResponse.VisitChangeAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAccountAvatar operation middleware
+func (sh *strictHandler) GetAccountAvatar(ctx *gin.Context, id AccountID) {
+	var request GetAccountAvatarRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAccountAvatar(ctx, request.(GetAccountAvatarRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAccountAvatar")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAccountAvatarResponseObject); ok {
+		if err := validResponse.VisitGetAccountAvatarResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -32044,25 +32287,25 @@ func (sh *strictHandler) PostReport(ctx *gin.Context, params PostReportParams) {
 	}
 }
 
-// PostBestTimes operation middleware
-func (sh *strictHandler) PostBestTimes(ctx *gin.Context, params PostBestTimesParams) {
-	var request PostBestTimesRequestObject
+// BestTimes operation middleware
+func (sh *strictHandler) BestTimes(ctx *gin.Context, params BestTimesParams) {
+	var request BestTimesRequestObject
 
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PostBestTimes(ctx, request.(PostBestTimesRequestObject))
+		return sh.ssi.BestTimes(ctx, request.(BestTimesRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PostBestTimes")
+		handler = middleware(handler, "BestTimes")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PostBestTimesResponseObject); ok {
-		if err := validResponse.VisitPostBestTimesResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(BestTimesResponseObject); ok {
+		if err := validResponse.VisitBestTimesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

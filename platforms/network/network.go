@@ -85,9 +85,12 @@ type Account struct {
 	RemoteID string // the network's id of the account
 	Handle   string // the account's name on the network, such as @news@social.example
 	Name     string // display name
-	Kind     Kind   // empty: KindPerson
-	Token    secret.Text
-	Scopes   []string
+	// AvatarURL is the address of the account's picture; empty: none, or not known.
+	// Adapters set it where an account is identified. It may expire.
+	AvatarURL string
+	Kind      Kind // empty: KindPerson
+	Token     secret.Text
+	Scopes    []string
 
 	RefreshToken          secret.Text // for Refresher; empty: the token cannot be refreshed
 	TokenExpiresAt        time.Time   // zero: not known to expire

@@ -115,38 +115,3 @@ func TestReport_ChecksThePeriod(t *testing.T) {
 		t.Error("two years: got no error")
 	}
 }
-
-// Hours of the week are compared within each account, so that a large account does not
-// make its hours look good.
-func TestBestTimes_ComparesWithinAccounts(t *testing.T) {
-	large, small := uuid.New(), uuid.New()
-	var all rows
-	add := func(account uuid.UUID, likes int64, day, hour int) {
-		row := measured("mastodon", likes, monday(hour).AddDate(0, 0, day))
-		row.AccountID = account
-		all = append(all, row)
-	}
-	for week := range 5 {
-		for day := range 5 {
-			add(large, 1000, 7*week+day, 20) // always at the same hour: it says nothing about hours
-			add(small, 10, 7*week+day, 9)
-		}
-		add(small, 40, 7*week+1, 18) // Tuesdays
-		add(small, 38, 7*week+1, 19)
-	}
-	r := postreport.Reporter{Store: all}
-	q := query(postreport.ByPost, postreport.Engagement)
-	got, err := r.BestTimes(t.Context(), q, nil)
-	if err != nil || len(got.Times) == 0 || got.Times[0].Weekday != 2 || got.Times[0].Hour != 18 || got.Times[0].Lift < 1.3 || got.Times[0].Posts != 5 {
-		t.Fatalf("got %+v, %v, want Tuesday 18:00 first", got, err)
-	}
-	for _, one := range got.Times {
-		if one.Weekday == 2 && one.Hour == 19 || one.Hour == 9 {
-			t.Errorf("got %+v, want neither hours next to a better one nor weak ones", one)
-		}
-	}
-	none, err := r.BestTimes(t.Context(), q, []uuid.UUID{uuid.New(), large})
-	if err != nil || none.Posts != 25 || len(none.Times) != 0 {
-		t.Errorf("got %d posts and %+v, want no suggestions from 25 posts", none.Posts, none.Times)
-	}
-}

@@ -1357,6 +1357,7 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	AvatarUrl        string
 	Label            string
 	Color            string
 	Status           AccountStatus
@@ -1387,6 +1388,13 @@ type Account struct {
 	ErrorAt          *time.Time
 	WarnedFor        *time.Time
 	WarnedDays       *int32
+}
+
+type AccountAvatar struct {
+	AccountID uuid.UUID
+	Url       string
+	Image     []byte
+	FetchedAt time.Time
 }
 
 type AccountChoice struct {
@@ -2393,6 +2401,7 @@ type Snippet struct {
 	Kind        string
 	Name        string
 	Text        string
+	Template    json.RawMessage
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }

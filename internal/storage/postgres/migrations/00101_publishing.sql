@@ -11,6 +11,7 @@ create table accounts (
     remote_id          text not null,
     handle             text not null,
     name               text not null,
+    avatar_url         text not null default '',                   -- of its picture at the network; '': none known
     label              text not null default '' check (length(label) <= 80), -- chosen by people, in the place of name; '': none
     color              text not null default '',                  -- likewise
     status             account_status not null default 'connected',
@@ -43,6 +44,14 @@ create table accounts (
     warned_days        int,                                        -- days ahead of it
     unique (workspace_id, network, base_url, remote_id)
 );
+-- Pictures of accounts: small copies, because networks' addresses of them expire.
+create table account_avatars (
+    account_id uuid primary key references accounts on delete cascade,
+    url        text not null,                                      -- that it was fetched from
+    image      bytea not null,                                     -- JPEG; empty: it could not be fetched
+    fetched_at timestamptz not null default clock_timestamp()
+);
+
 create index accounts_refresh_due on accounts (refresh_due_at) where status = 'connected' and refresh_due_at is not null;
 
 -- Accounts that publish together. The slots are the group's queue: times of the
@@ -81,6 +90,7 @@ create table snippets (
     kind         text not null check (kind in ('text', 'hashtags', 'template')),
     name         text not null check (name <> ''),
     text         text not null check (text <> ''),
+    template     jsonb check (jsonb_typeof(template) = 'object'),  -- of a template: its thread, options, overrides and accounts, as in the API
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now()
 );
@@ -576,6 +586,6 @@ create table workers (
 
 -- +goose Down
 drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, account_avatars, accounts;
 drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

@@ -131,7 +131,7 @@ function AccountCard({ account: a }: { account: Account }) {
       {editing && <EditAccount account={a} close={closeEdit} />}
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap="sm" wrap="nowrap" miw={0}>
-          <AccountAvatar name={displayName(a)} network={a.network} size={42} color={a.color} />
+          <AccountAvatar name={displayName(a)} picture={a.avatar} network={a.network} size={42} color={a.color} />
           <div style={{ minWidth: 0 }}>
             <Text fw={600} truncate>
               {displayName(a)}

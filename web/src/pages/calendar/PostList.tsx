@@ -3,6 +3,7 @@ import { IconCalendarMonth, IconRepeat } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import dayjs from 'dayjs'
 import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
@@ -13,23 +14,30 @@ import { useAtLeast } from '../../lib/session'
 import { StatusBadge, statusOf } from '../../components/status'
 import { LabelChips } from '../../components/Labels'
 import { Time } from '../../components/Time'
+import { toInstant } from '../../lib/time'
 import type { CalendarSearch } from './search'
 import { asked, wanted } from './filter'
 
 const rowHeight = 76
+
+/** The days that the list is limited to. */
+const between = ({ from, to }: CalendarSearch, zone: string) => ({
+  ...(from ? { from: toInstant(`${from}T00:00`, zone).toISOString() } : {}),
+  ...(to ? { to: toInstant(`${dayjs(to).add(1, 'day').format('YYYY-MM-DD')}T00:00`, zone).toISOString() } : {}),
+})
 
 /** All posts, latest first. Only visible rows are rendered. */
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
   const may = useAtLeast('author')
   const list = useInfiniteQuery({
-    queryKey: ['post-list', asked(search)],
+    queryKey: ['post-list', asked(search), search.from, search.to, zone],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       unwrap(api.GET('/api/v1/posts', {
         params: {
           query: {
-            limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}),
+            limit: 200, ...asked(search), ...between(search, zone), ...(pageParam ? { cursor: pageParam } : {}),
           },
         },
       })),

@@ -57,7 +57,7 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
                   if (e.key === 'ArrowRight' || e.key === 'ArrowLeft') step(e.key === 'ArrowRight' ? 1 : -1)
                 }}
               >
-                <AccountAvatar name={nameOf(x)} color={account(x.account_id)?.color} network={x.network} size={34} />
+                <AccountAvatar name={nameOf(x)} picture={account(x.account_id)?.avatar} color={account(x.account_id)?.color} network={x.network} size={34} />
                 {broken && <IconAlertTriangle size={14} className="dl-preview-broken" aria-hidden />}
               </UnstyledButton>
             )
