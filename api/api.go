@@ -28,6 +28,7 @@ import (
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/watch"
 	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
@@ -254,6 +255,7 @@ type Server struct {
 	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles          *pipeline.Service    // likewise
 	Search            *savedsearch.Service // likewise
+	Watches           *watch.Service       // likewise
 	Rules             Rules                // likewise
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check

@@ -115,32 +115,44 @@ func reachable() map[string]reach {
 	}
 	someConfig := object{"variants": []object{{"name": "a", "body": []string{"//article"}}}}
 
+	onWatch := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.watch()}, body: body} }
+	}
 	onSaved := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.saved()}, body: body} }
 	}
 
 	return map[string]reach{
-		"listArticles":           viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
-		"getArticle":             viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRaw":          editors(workspace.ArticlesRead, onArticle),
-		"listArticleRevisions":   viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRevision":     viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
-		"similarArticles":        viewers(workspace.ArticlesRead, onArticle),
-		"getExtraction":          viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"updateExtraction":       editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
-		"listSelectors":          viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"addSelectors":           editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
-		"previewSelectors":       editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
-		"rollBackSelectors":      editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"learnSelectors":         editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"getSelectors":           viewers(workspace.ArticlesRead, onSelectors),
-		"activateSelectors":      editors(workspace.ArticlesWrite, onSelectors),
-		"searchArticles":         viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
-		"listSavedSearches":      viewers(workspace.ArticlesRead, none),
-		"getSavedSearch":         viewers(workspace.ArticlesRead, onSaved(nil)),
-		"createSavedSearch":      authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
-		"updateSavedSearch":      authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
-		"deleteSavedSearch":      authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listArticles":         viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
+		"getArticle":           viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRaw":        editors(workspace.ArticlesRead, onArticle),
+		"listArticleRevisions": viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRevision":   viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
+		"similarArticles":      viewers(workspace.ArticlesRead, onArticle),
+		"getExtraction":        viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"updateExtraction":     editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":        viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"addSelectors":         editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
+		"previewSelectors":     editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
+		"rollBackSelectors":    editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"learnSelectors":       editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"getSelectors":         viewers(workspace.ArticlesRead, onSelectors),
+		"activateSelectors":    editors(workspace.ArticlesWrite, onSelectors),
+		"searchArticles":       viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
+		"listSavedSearches":    viewers(workspace.ArticlesRead, none),
+		"getSavedSearch":       viewers(workspace.ArticlesRead, onSaved(nil)),
+		"createSavedSearch":    authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
+		"updateSavedSearch":    authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"deleteSavedSearch":    authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listWatches":          viewers(workspace.ArticlesRead, none),
+		"getWatch":             viewers(workspace.ArticlesRead, onWatch(nil)),
+		"listWatchChanges":     viewers(workspace.ArticlesRead, onWatch(nil)),
+		"createWatch": authors(workspace.ArticlesWrite, func(*things) request {
+			return request{body: object{"name": "Prices", "url": "https://ministry.example/prices"}}
+		}),
+		"updateWatch":            authors(workspace.ArticlesWrite, onWatch(object{"name": "Fees"})),
+		"deleteWatch":            authors(workspace.ArticlesWrite, onWatch(nil)),
+		"checkWatch":             authors(workspace.ArticlesWrite, onWatch(nil)),
 		"listSavedSearchMatches": viewers(workspace.ArticlesRead, onSaved(nil)),
 		"createFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),
 		"deleteFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),

@@ -32,6 +32,7 @@ import (
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/watch"
 	"dateline/internal/ops/archive"
 	"dateline/internal/ops/status"
 	"dateline/internal/publishing/account"
@@ -175,6 +176,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s.Crawl = &seeds.Service{Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Watches = &watch.Service{Store: n.Store, Guard: guard}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.Rules = rules(n)
 	s.PublicURL = "https://dateline.example"

@@ -752,9 +752,10 @@ func (e NotificationChannelKind) Valid() bool {
 
 // Defines values for NotificationDigest.
 const (
-	NotificationDigestDaily  NotificationDigest = "daily"
-	NotificationDigestHourly NotificationDigest = "hourly"
-	NotificationDigestNone   NotificationDigest = "none"
+	NotificationDigestDaily      NotificationDigest = "daily"
+	NotificationDigestHourly     NotificationDigest = "hourly"
+	NotificationDigestNone       NotificationDigest = "none"
+	NotificationDigestTwiceDaily NotificationDigest = "twice_daily"
 )
 
 // Valid indicates whether the value is a known member of the NotificationDigest enum.
@@ -765,6 +766,8 @@ func (e NotificationDigest) Valid() bool {
 	case NotificationDigestHourly:
 		return true
 	case NotificationDigestNone:
+		return true
+	case NotificationDigestTwiceDaily:
 		return true
 	default:
 		return false
@@ -1375,7 +1378,9 @@ const (
 	RuleReasonMatched         RuleReason = "matched"
 	RuleReasonNoAccounts      RuleReason = "no_accounts"
 	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNoNewText       RuleReason = "no_new_text"
 	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRecentlyPosted  RuleReason = "recently_posted"
 	RuleReasonRulePaused      RuleReason = "rule_paused"
 	RuleReasonTooManyArticles RuleReason = "too_many_articles"
 	RuleReasonTooOld          RuleReason = "too_old"
@@ -1402,7 +1407,11 @@ func (e RuleReason) Valid() bool {
 		return true
 	case RuleReasonNoDate:
 		return true
+	case RuleReasonNoNewText:
+		return true
 	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRecentlyPosted:
 		return true
 	case RuleReasonRulePaused:
 		return true
@@ -2033,61 +2042,67 @@ func (e WebhookStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
-	AccountExpiring           WebhookType = "account.expiring"
-	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
-	ArticleMatched            WebhookType = "article.matched"
-	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
-	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
-	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
-	PostApproved              WebhookType = "post.approved"
-	PostFailed                WebhookType = "post.failed"
-	PostLate                  WebhookType = "post.late"
-	PostPosted                WebhookType = "post.posted"
-	PostRejected              WebhookType = "post.rejected"
-	PostSubmitted             WebhookType = "post.submitted"
-	PostUncertain             WebhookType = "post.uncertain"
-	SiteDrop                  WebhookType = "site.drop"
-	SiteSpike                 WebhookType = "site.spike"
-	SystemRecovered           WebhookType = "system.recovered"
-	SystemTrouble             WebhookType = "system.trouble"
+	WebhookTypeAccountExpiring           WebhookType = "account.expiring"
+	WebhookTypeAccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	WebhookTypeArticleMatched            WebhookType = "article.matched"
+	WebhookTypeDomainSelectorsFailed     WebhookType = "domain.selectors_failed"
+	WebhookTypeDomainSelectorsLearned    WebhookType = "domain.selectors_learned"
+	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
+	WebhookTypePageChanged               WebhookType = "page.changed"
+	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostFailed                WebhookType = "post.failed"
+	WebhookTypePostLate                  WebhookType = "post.late"
+	WebhookTypePostPosted                WebhookType = "post.posted"
+	WebhookTypePostRejected              WebhookType = "post.rejected"
+	WebhookTypePostSubmitted             WebhookType = "post.submitted"
+	WebhookTypePostUncertain             WebhookType = "post.uncertain"
+	WebhookTypeRulePaused                WebhookType = "rule.paused"
+	WebhookTypeSiteDrop                  WebhookType = "site.drop"
+	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
+	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
 func (e WebhookType) Valid() bool {
 	switch e {
-	case AccountExpiring:
+	case WebhookTypeAccountExpiring:
 		return true
-	case AccountNeedsReconnect:
+	case WebhookTypeAccountNeedsReconnect:
 		return true
-	case ArticleMatched:
+	case WebhookTypeArticleMatched:
 		return true
-	case DomainSelectorsFailed:
+	case WebhookTypeDomainSelectorsFailed:
 		return true
-	case DomainSelectorsLearned:
+	case WebhookTypeDomainSelectorsLearned:
 		return true
-	case DomainSelectorsRolledBack:
+	case WebhookTypeDomainSelectorsRolledBack:
 		return true
-	case PostApproved:
+	case WebhookTypePageChanged:
 		return true
-	case PostFailed:
+	case WebhookTypePostApproved:
 		return true
-	case PostLate:
+	case WebhookTypePostFailed:
 		return true
-	case PostPosted:
+	case WebhookTypePostLate:
 		return true
-	case PostRejected:
+	case WebhookTypePostPosted:
 		return true
-	case PostSubmitted:
+	case WebhookTypePostRejected:
 		return true
-	case PostUncertain:
+	case WebhookTypePostSubmitted:
 		return true
-	case SiteDrop:
+	case WebhookTypePostUncertain:
 		return true
-	case SiteSpike:
+	case WebhookTypeRulePaused:
 		return true
-	case SystemRecovered:
+	case WebhookTypeSiteDrop:
 		return true
-	case SystemTrouble:
+	case WebhookTypeSiteSpike:
+		return true
+	case WebhookTypeSystemRecovered:
+		return true
+	case WebhookTypeSystemTrouble:
 		return true
 	default:
 		return false
@@ -4427,6 +4442,16 @@ type NewViewErasure struct {
 	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
+// NewWatch defines model for NewWatch.
+type NewWatch struct {
+	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
+	Name            string `json:"name"`
+
+	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
+	Selector *string `json:"selector,omitempty"`
+	Url      string  `json:"url"`
+}
+
 // NewWebhook defines model for NewWebhook.
 type NewWebhook struct {
 	Description *string `json:"description,omitempty"`
@@ -4489,7 +4514,7 @@ type NotificationChannel struct {
 	// Destination The part of the destination that is not secret, such as its host.
 	Destination string `json:"destination"`
 
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest NotificationDigest `json:"digest"`
 
 	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
@@ -4537,7 +4562,7 @@ type NotificationChannelList struct {
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
 type NotificationChannelSettings struct {
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest *NotificationDigest `json:"digest,omitempty"`
 
 	// Enabled Default: true.
@@ -4571,7 +4596,7 @@ type NotificationChannelSettings struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 type NotificationDigest string
 
 // NotificationLanguage defines model for NotificationLanguage.
@@ -5592,7 +5617,10 @@ type RuleDecision struct {
 	Params map[string]interface{} `json:"params"`
 	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
 	Reason RuleReason             `json:"reason"`
-	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Round Of an evergreen rule: counts its posts about the article, from 1.
+	Round  *int               `json:"round,omitempty"`
+	RuleId openapi_types.UUID `json:"rule_id"`
 
 	// Title Of the article when it was decided.
 	Title string `json:"title"`
@@ -5648,6 +5676,10 @@ type RuleDefinition struct {
 
 	// Utm Campaign parameters that are added to the address of the article.
 	Utm *RuleUTM `json:"utm,omitempty"`
+
+	// Variants Other wordings of the templates, by the same keys. An evergreen rule uses them in turn, and never posts a text again
+	// on a network that rejects repeated texts.
+	Variants *map[string][]string `json:"variants,omitempty"`
 }
 
 // RuleDefinitionImage `article`: the article's image, if it can be fetched.
@@ -5655,6 +5687,20 @@ type RuleDefinitionImage string
 
 // RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
 type RuleDefinitionMode string
+
+// RuleEvergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+// every hour; `max_age_hours` does not apply.
+type RuleEvergreen struct {
+	// Days In which the views are counted, up to yesterday (UTC).
+	Days int `json:"days"`
+
+	// MinAgeDays Since the publication.
+	MinAgeDays int `json:"min_age_days"`
+	MinViews   int `json:"min_views"`
+
+	// RepeatDays Since the last post of the workspace about the article.
+	RepeatDays int `json:"repeat_days"`
+}
 
 // RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
 type RuleHours struct {
@@ -5741,15 +5787,34 @@ type RuleTiming struct {
 // RuleTimingWhen `next_free` is the next free slot of the group's queue.
 type RuleTimingWhen string
 
+// RuleTrending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+// The rule is evaluated every two minutes.
+type RuleTrending struct {
+	// Hours In which the views are counted: the current hour and those before.
+	Hours    int `json:"hours"`
+	MinViews int `json:"min_views"`
+}
+
 // RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
 type RuleTrigger struct {
 	Authors *[]string `json:"authors,omitempty"`
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Evergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+	// every hour; `max_age_hours` does not apply.
+	Evergreen *RuleEvergreen `json:"evergreen,omitempty"`
+
+	// OwnSites Only articles on the sites of the workspace.
+	OwnSites *bool `json:"own_sites,omitempty"`
+
 	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
 	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 	Sections      *[]string           `json:"sections,omitempty"`
 	Tags          *[]string           `json:"tags,omitempty"`
+
+	// Trending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+	// The rule is evaluated every two minutes.
+	Trending *RuleTrending `json:"trending,omitempty"`
 }
 
 // RuleUTM Campaign parameters that are added to the address of the article.
@@ -6944,6 +7009,65 @@ type Warning struct {
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 }
 
+// Watch defines model for Watch.
+type Watch struct {
+	// ChangeCount Stored changes.
+	ChangeCount     int                `json:"change_count"`
+	ChangedAt       *time.Time         `json:"changed_at,omitempty"`
+	CheckedAt       *time.Time         `json:"checked_at,omitempty"`
+	CreatedAt       time.Time          `json:"created_at"`
+	Id              openapi_types.UUID `json:"id"`
+	IntervalMinutes int                `json:"interval_minutes"`
+
+	// Lines The current text of the region; absent until the first check.
+	Lines *[]string `json:"lines,omitempty"`
+	Name  string    `json:"name"`
+
+	// NextCheckAt Absent while it is paused.
+	NextCheckAt *time.Time `json:"next_check_at,omitempty"`
+	Paused      bool       `json:"paused"`
+
+	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `too_long`: the region has
+	// more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
+	// `timeout`, `unreachable`. Failed checks are repeated after growing pauses.
+	Problem   *string   `json:"problem,omitempty"`
+	Selector  string    `json:"selector"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Url       string    `json:"url"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// WatchChange defines model for WatchChange.
+type WatchChange struct {
+	// Added New lines. A line that only moved is no change.
+	Added   []string           `json:"added"`
+	FoundAt time.Time          `json:"found_at"`
+	Id      openapi_types.UUID `json:"id"`
+	Removed []string           `json:"removed"`
+}
+
+// WatchChangeList defines model for WatchChangeList.
+type WatchChangeList struct {
+	Changes    []WatchChange       `json:"changes"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// WatchList defines model for WatchList.
+type WatchList struct {
+	Watches []Watch `json:"watches"`
+}
+
+// WatchUpdate defines model for WatchUpdate.
+type WatchUpdate struct {
+	IntervalMinutes *int    `json:"interval_minutes,omitempty"`
+	Name            *string `json:"name,omitempty"`
+	Paused          *bool   `json:"paused,omitempty"`
+	Selector        *string `json:"selector,omitempty"`
+	Url             *string `json:"url,omitempty"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -7014,11 +7138,17 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Added Of `page.changed`: number of new lines.
+		Added *int `json:"added,omitempty"`
+
 		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
 		Alert *string `json:"alert,omitempty"`
 
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+
+		// ChangeId Of `page.changed`.
+		ChangeId *openapi_types.UUID `json:"change_id,omitempty"`
 
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
@@ -7050,6 +7180,12 @@ type WebhookPayload struct {
 		Previous *int    `json:"previous,omitempty"`
 		Reason   *string `json:"reason,omitempty"`
 
+		// Removed Of `page.changed`: number of removed lines.
+		Removed *int `json:"removed,omitempty"`
+
+		// RuleId Of `rule.paused`. `reason` says why, and `error` has the last failure.
+		RuleId *openapi_types.UUID `json:"rule_id,omitempty"`
+
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
@@ -7070,6 +7206,9 @@ type WebhookPayload struct {
 
 		// Views Views of this hour.
 		Views *int64 `json:"views,omitempty"`
+
+		// WatchId Of `page.changed`. `url` is the watched page.
+		WatchId *openapi_types.UUID `json:"watch_id,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -7294,6 +7433,9 @@ type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
+
+// OneWatch defines model for OneWatch.
+type OneWatch = Watch
 
 // OccurrenceName defines model for OccurrenceName.
 type OccurrenceName struct {
@@ -8178,6 +8320,27 @@ type TrendingParams struct {
 // TrendingParamsWindow defines parameters for Trending.
 type TrendingParamsWindow string
 
+// CreateWatchParams defines parameters for CreateWatch.
+type CreateWatchParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWatchParams defines parameters for UpdateWatch.
+type UpdateWatchParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWatchChangesParams defines parameters for ListWatchChanges.
+type ListWatchChangesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
@@ -8392,6 +8555,12 @@ type CreateTokenJSONRequestBody = NewToken
 
 // EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
 type EraseViewsJSONRequestBody = NewViewErasure
+
+// CreateWatchJSONRequestBody defines body for CreateWatch for application/json ContentType.
+type CreateWatchJSONRequestBody = NewWatch
+
+// UpdateWatchJSONRequestBody defines body for UpdateWatch for application/json ContentType.
+type UpdateWatchJSONRequestBody = WatchUpdate
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -9027,7 +9196,8 @@ type ClientInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -10520,6 +10690,71 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListWatches Lists the watched pages of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatchWithBody Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatch Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWatch Deletes a watch and its changes.
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWatch Gets a watch.
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatch Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CheckWatch Checks a watched page within a minute.
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhooks Lists the webhook endpoints.
 	//
 	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
@@ -11972,7 +12207,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -15465,6 +15701,161 @@ func (c *Client) GetViewErasure(ctx context.Context, id openapi_types.UUID, reqE
 // Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 func (c *Client) ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewViewsHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWatches Lists the watched pages of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *Client) ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatchWithBody Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatch Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWatch Deletes a watch and its changes.
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *Client) DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWatch Gets a watch.
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *Client) GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatch Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *Client) ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchChangesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CheckWatch Checks a watched page within a minute.
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *Client) CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCheckWatchRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -26446,6 +26837,325 @@ func NewViewsHealthRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListWatchesRequest constructs an http.Request for the ListWatches method
+func NewListWatchesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateWatchRequest calls the generic CreateWatch builder with application/json body
+func NewCreateWatchRequest(server string, params *CreateWatchParams, body CreateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWatchRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateWatchRequestWithBody constructs an http.Request for the CreateWatch method, with any body, and a specified content type
+func NewCreateWatchRequestWithBody(server string, params *CreateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWatchRequest constructs an http.Request for the DeleteWatch method
+func NewDeleteWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWatchRequest constructs an http.Request for the GetWatch method
+func NewGetWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateWatchRequest calls the generic UpdateWatch builder with application/json body
+func NewUpdateWatchRequest(server string, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateWatchRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateWatchRequestWithBody constructs an http.Request for the UpdateWatch method, with any body, and a specified content type
+func NewUpdateWatchRequestWithBody(server string, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListWatchChangesRequest constructs an http.Request for the ListWatchChanges method
+func NewListWatchChangesRequest(server string, id openapi_types.UUID, params *ListWatchChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/changes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCheckWatchRequest constructs an http.Request for the CheckWatch method
+func NewCheckWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/check", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -27958,7 +28668,8 @@ type ClientWithResponsesInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -29668,6 +30379,81 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ViewsHealthResponse, error)
+
+	// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error)
+
+	// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// CreateWatchWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// DeleteWatchWithResponse Deletes a watch and its changes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error)
+
+	// GetWatchWithResponse Gets a watch.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error)
+
+	// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error)
+
+	// CheckWatchWithResponse Checks a watched page within a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error)
 
 	// ListWebhooksWithResponse Lists the webhook endpoints.
 	//
@@ -41577,6 +42363,414 @@ func (r ViewsHealthResponse) ContentType() string {
 	return ""
 }
 
+// ListWatchesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatches
+type ListWatchesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchesResponse) GetJSON200() *WatchList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateWatchResponse201Headers the declared response headers of an HTTP 201 response for CreateWatch
+type CreateWatchResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CreateWatch
+type CreateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Watch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateWatchResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateWatchResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateWatchResponse) GetJSON201() *Watch {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteWatchResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteWatch
+type DeleteWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteWatchResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetWatchResponse200Headers the declared response headers of an HTTP 200 response for GetWatch
+type GetWatchResponse200Headers struct {
+	ETag *string
+}
+
+// GetWatchResponseDefaultHeaders the declared response headers of an HTTP default response for GetWatch
+type GetWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateWatchResponse200Headers the declared response headers of an HTTP 200 response for UpdateWatch
+type UpdateWatchResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateWatch
+type UpdateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListWatchChangesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatchChanges
+type ListWatchChangesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchChangeList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchChangesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchChangesResponse) GetJSON200() *WatchChangeList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchChangesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchChangesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchChangesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CheckWatchResponse200Headers the declared response headers of an HTTP 200 response for CheckWatch
+type CheckWatchResponse200Headers struct {
+	ETag *string
+}
+
+// CheckWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CheckWatch
+type CheckWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CheckWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CheckWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CheckWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CheckWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CheckWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CheckWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CheckWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CheckWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CheckWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWebhooksResponseDefaultHeaders the declared response headers of an HTTP default response for ListWebhooks
 type ListWebhooksResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -43854,7 +45048,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
@@ -46769,6 +47964,135 @@ func (c *ClientWithResponses) ViewsHealthWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseViewsHealthResponse(rsp)
+}
+
+// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *ClientWithResponses) ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error) {
+	rsp, err := c.ListWatches(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchesResponse(rsp)
+}
+
+// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatchWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// CreateWatchWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatch(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// DeleteWatchWithResponse Deletes a watch and its changes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *ClientWithResponses) DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error) {
+	rsp, err := c.DeleteWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWatchResponse(rsp)
+}
+
+// GetWatchWithResponse Gets a watch.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *ClientWithResponses) GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error) {
+	rsp, err := c.GetWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWatchResponse(rsp)
+}
+
+// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatchWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatch(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *ClientWithResponses) ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error) {
+	rsp, err := c.ListWatchChanges(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchChangesResponse(rsp)
+}
+
+// CheckWatchWithResponse Checks a watched page within a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *ClientWithResponses) CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error) {
+	rsp, err := c.CheckWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCheckWatchResponse(rsp)
 }
 
 // ListWebhooksWithResponse Lists the webhook endpoints.
@@ -57290,6 +58614,378 @@ func ParseViewsHealthResponse(rsp *http.Response) (*ViewsHealthResponse, error) 
 	switch {
 	case true:
 		var headers ViewsHealthResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchesResponse parses an HTTP response from a ListWatchesWithResponse call
+func ParseListWatchesResponse(rsp *http.Response) (*ListWatchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWatchResponse parses an HTTP response from a CreateWatchWithResponse call
+func ParseCreateWatchResponse(rsp *http.Response) (*CreateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Watch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateWatchResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWatchResponse parses an HTTP response from a DeleteWatchWithResponse call
+func ParseDeleteWatchResponse(rsp *http.Response) (*DeleteWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWatchResponse parses an HTTP response from a GetWatchWithResponse call
+func ParseGetWatchResponse(rsp *http.Response) (*GetWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateWatchResponse parses an HTTP response from a UpdateWatchWithResponse call
+func ParseUpdateWatchResponse(rsp *http.Response) (*UpdateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchChangesResponse parses an HTTP response from a ListWatchChangesWithResponse call
+func ParseListWatchChangesResponse(rsp *http.Response) (*ListWatchChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchChangeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchChangesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCheckWatchResponse parses an HTTP response from a CheckWatchWithResponse call
+func ParseCheckWatchResponse(rsp *http.Response) (*CheckWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CheckWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CheckWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers CheckWatchResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

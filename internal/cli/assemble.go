@@ -272,7 +272,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
-		s.Search, s.Rules = p.search.service, p.ruleService()
+		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {

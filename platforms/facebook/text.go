@@ -33,6 +33,7 @@ func (f *Facebook) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoBytes:    o.VideoBytes,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		SupportsReply:    true,
+		RejectsRepeats:   true,
 	}, nil
 }
 

@@ -37,6 +37,7 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
 		MaxAltText:       o.MaxAltText,
 		SupportsReply:    true,
+		RejectsRepeats:   true,
 		Poll:             pollLimits(),
 		Quotas:           x.quotas(),
 	}, nil

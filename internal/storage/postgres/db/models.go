@@ -1954,6 +1954,7 @@ type Rule struct {
 	PausedAt    *time.Time
 	Failures    int32
 	ActiveSince time.Time
+	EvaluatedAt time.Time
 	Version     int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -1972,6 +1973,7 @@ type RuleDecision struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
+	Round          int32
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -1980,6 +1982,7 @@ type RuleDecision struct {
 	Params         json.RawMessage
 	PostID         *uuid.UUID
 	PostRevision   int64
+	Variant        int32
 	TextHash       []byte
 	Attention      string
 	DecidedAt      time.Time
@@ -2579,6 +2582,37 @@ type ViewUnique struct {
 	Uniques   int64
 	Week      int64
 	UpdatedAt time.Time
+}
+
+type Watch struct {
+	ID              uuid.UUID
+	WorkspaceID     uuid.UUID
+	UserID          *uuid.UUID
+	Name            string
+	Url             string
+	Selector        string
+	IntervalMinutes int32
+	Paused          bool
+	Lines           []string
+	Etag            string
+	LastModified    string
+	Problem         string
+	Failures        int32
+	DueAt           time.Time
+	Claim           *uuid.UUID
+	CheckedAt       *time.Time
+	ChangedAt       *time.Time
+	Version         int64
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type WatchChange struct {
+	ID      uuid.UUID
+	WatchID uuid.UUID
+	Added   []string
+	Removed []string
+	FoundAt time.Time
 }
 
 type WebhookCursor struct {

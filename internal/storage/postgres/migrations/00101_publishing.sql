@@ -402,6 +402,7 @@ create table rules (
     paused_at    timestamptz,
     failures     int not null default 0,                           -- in a row
     active_since timestamptz not null default clock_timestamp(),   -- earlier articles are not evaluated
+    evaluated_at timestamptz not null default 'epoch',             -- of a rule that selects articles by their views
     version      bigint not null default 1,                        -- incremented by every change; the API's ETag
     created_at   timestamptz not null default clock_timestamp(),
     updated_at   timestamptz not null default clock_timestamp(),
@@ -413,13 +414,14 @@ create index rules_active on rules (workspace_id) where status = 'active';
 create type rule_outcome as enum ('skipped', 'reserved', 'created', 'failed');
 
 -- What rules decided about articles. An article gets one post from each rule, and so does
--- a group of near-duplicates.
+-- a group of near-duplicates; from an evergreen rule, one in each round.
 create table rule_decisions (
     id              uuid primary key,
     rule_id         uuid not null references rules on delete cascade,
     workspace_id    uuid not null references workspaces on delete cascade,
     article_id      uuid not null,
     group_id        uuid not null,                                 -- articles.group_id
+    round           int not null default 0,                        -- of an evergreen rule: counts its posts about the article, from 1
     article_version bigint not null,                               -- that the post was last compared with
     title           text not null,
     url             text not null,
@@ -428,17 +430,19 @@ create table rule_decisions (
     params          jsonb not null default '{}',
     post_id         uuid,                                          -- chosen when it was reserved: retries create the same post
     post_revision   bigint not null default 0,                     -- as the rule wrote it; any other was written by a person
+    variant         int not null default 0,                        -- of the templates
     text_hash       bytea,                                         -- of the texts as the rule rendered them
     attention       text not null default '',                      -- why a person should look at the post; empty: no reason
     decided_at      timestamptz not null,
     updated_at      timestamptz not null default clock_timestamp(),
-    constraint rule_decisions_article unique (rule_id, article_id),
+    constraint rule_decisions_article unique (rule_id, article_id, round),
     check (outcome not in ('reserved', 'created') or post_id is not null)
 );
-create unique index rule_decisions_group on rule_decisions (rule_id, group_id) where outcome in ('reserved', 'created');
+create unique index rule_decisions_group on rule_decisions (rule_id, group_id, round) where outcome in ('reserved', 'created');
 create index rule_decisions_time on rule_decisions (rule_id, decided_at);
 create index rule_decisions_page on rule_decisions (workspace_id, id desc);
 create index rule_decisions_posts on rule_decisions (article_id) where outcome in ('reserved', 'created');
+create index rule_decisions_stories on rule_decisions (group_id) where outcome in ('reserved', 'created');
 create index rule_decisions_reserved on rule_decisions (updated_at) where outcome = 'reserved';
 create index rule_decisions_attention on rule_decisions (workspace_id, id desc) where attention <> '';
 
@@ -562,7 +566,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
