@@ -66,7 +66,7 @@ test('without articles the page explains how to get some', async () => {
 test('a seed is added, and its articles appear live', async () => {
   const { page } = dashboard
   await dashboard.go('/news/seeds')
-  await page.getByRole('button', { name: 'Add seeds' }).click()
+  await page.getByRole('button', { name: 'Add seeds' }).first().click()
   await page.getByRole('dialog').getByLabel('Address').fill(paper.address)
   await dashboard.accessible('adding a seed')
   await page.getByRole('dialog').getByRole('button', { name: 'Add seeds' }).click()
