@@ -123,7 +123,7 @@ func TestSiteReport_Articles(t *testing.T) {
 	if len(recent.New) != 1 || len(recent.Read) != 2 || recent.New[0].Page != "/a.html" {
 		t.Errorf("recent articles: got %+v, want /a.html of two", recent)
 	}
-	if got, want := [...]int64{int64(recent.Published), int64(recent.PublishedViews), int64(recent.Views)}, [...]int64{1, 2, 3}; got != want {
+	if got, want := [...]int64{int64(recent.Published), recent.PublishedViews, recent.Views}, [...]int64{1, 2, 3}; got != want {
 		t.Errorf("published articles, their views and all views: got %v, want %v", got, want)
 	}
 

@@ -15,7 +15,7 @@ func reconcile(t *testing.T, s Subject, sub network.Submission, window network.W
 	if err != nil {
 		t.Fatalf("Reconcile: %v", err)
 	}
-	if finding.Evidence == "" {
+	if len(finding.Evidence) == 0 {
 		t.Error("finding without evidence")
 	}
 	return finding

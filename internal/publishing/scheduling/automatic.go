@@ -76,6 +76,9 @@ func (d *Scheduler) Unschedule(ctx context.Context, g post.Guard) (post.Post, er
 type TextLimit struct {
 	Max   int                   // 0: unlimited, or unknown because the instance does not respond
 	Count func(text string) int // nil: not known
+	// RejectsRepeats is true if the network rejects a text that the account has posted
+	// before.
+	RejectsRepeats bool
 }
 
 // TextLimits returns how the networks of accounts count texts.
@@ -103,7 +106,7 @@ func (d *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accou
 			// Short links of one length take the place of addresses.
 			sent := post.Post{Content: text, LinkBase: base}.Segments(post.Target{AccountID: a.ID, Network: a.Network})
 			return adapter.Count(sent[0].Content, limits)
-		}}
+		}, RejectsRepeats: limits.RejectsRepeats}
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 
@@ -30,7 +31,7 @@ const (
 type MediaFit struct {
 	Account account.Account
 	Verdict Verdict
-	Changes []string            // what a conversion would change
+	Changes message.Messages    // what a conversion would change
 	Reasons []apperr.FieldError // why it does not fit, or why that is unknown
 	Spec    *media.Spec         // of the conversion
 }

@@ -22,6 +22,7 @@ type QueueStore interface {
 	Groups(ctx context.Context, workspace uuid.UUID) ([]account.Group, error)
 	TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error)
 	QueuedPosts(ctx context.Context, workspace uuid.UUID, from, to time.Time) ([]post.QueuedPost, error)
+	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 }
 
 // slotBatch is the number of slots that are looked up at once.
@@ -76,6 +77,22 @@ func (d *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to
 	}
 	slices.SortStableFunc(out, func(a, b Slot) int { return a.At.Compare(b.At) })
 	return out, nil
+}
+
+// ReorderQueue moves a post within its queue, and returns all posts whose time changes.
+func (d *Scheduler) ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error) {
+	w, err := d.Store.Workspace(ctx, g.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if d.check(w).needsApproval(g.IsAuthor) {
+		return nil, editorRequired("Reordering a queue changes the times of scheduled posts")
+	}
+	moved, err := d.Store.ReorderQueue(ctx, g, move)
+	for _, p := range moved {
+		d.Notifier.Changed(ctx, p.ID)
+	}
+	return moved, err
 }
 
 // queueOf finds the queue for a post: the named one, else the smallest group with slots

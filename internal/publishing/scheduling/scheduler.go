@@ -39,6 +39,7 @@ type PostStore interface {
 	CreatePost(ctx context.Context, n post.NewPost) (p post.Post, replayed bool, err error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
+	EditWaiting(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
@@ -143,8 +144,9 @@ type Edit struct {
 	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }
 
-// Edit edits a post that is not being published yet. A failed post is published again
-// with the change, at its new time or immediately.
+// Edit edits a post that is not being published yet, or the segments of a thread that
+// still wait for their time. A failed post is published again with the change, at its
+// new time or immediately.
 func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	return untilSlot(edit.When, func() (post.Post, error) { return d.edit(ctx, g, edit) })
 }
@@ -163,7 +165,8 @@ func untilSlot(when string, change func() (post.Post, error)) (post.Post, error)
 func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
 		// Report this before problems of fields: no value could solve it.
-		if !editable(current) {
+		isWaiting := current.HasWaitingSegments()
+		if !editable(current) && !isWaiting {
 			return post.Post{}, post.TooLate(current)
 		}
 		waits := c.needsApproval(g.IsAuthor)
@@ -178,8 +181,14 @@ func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Pos
 			return post.Post{}, apperr.InvalidFields(c.problems...)
 		}
 		change = change.ChangedFrom(current)
-		if change.IsEmpty() && !hasStarted(current) {
+		if change.IsEmpty() && (isWaiting || !hasStarted(current)) {
 			return current, nil
+		}
+		if isWaiting {
+			if !change.IsThreadOnly() {
+				return post.Post{}, post.AlreadyPublished()
+			}
+			return d.Store.EditWaiting(ctx, g, change)
 		}
 		change.NeedsApproval = waits && current.Status == post.Scheduled && changesContent(change)
 		var urls []string

@@ -11,6 +11,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
@@ -40,7 +41,7 @@ type OccurrenceStore interface {
 	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
 	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
-	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem string) (ok bool, err error)
+	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem message.Messages) (ok bool, err error)
 }
 
 // SeriesDraft is a series as requested, before it is checked.
