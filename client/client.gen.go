@@ -752,9 +752,10 @@ func (e NotificationChannelKind) Valid() bool {
 
 // Defines values for NotificationDigest.
 const (
-	NotificationDigestDaily  NotificationDigest = "daily"
-	NotificationDigestHourly NotificationDigest = "hourly"
-	NotificationDigestNone   NotificationDigest = "none"
+	NotificationDigestDaily      NotificationDigest = "daily"
+	NotificationDigestHourly     NotificationDigest = "hourly"
+	NotificationDigestNone       NotificationDigest = "none"
+	NotificationDigestTwiceDaily NotificationDigest = "twice_daily"
 )
 
 // Valid indicates whether the value is a known member of the NotificationDigest enum.
@@ -765,6 +766,8 @@ func (e NotificationDigest) Valid() bool {
 	case NotificationDigestHourly:
 		return true
 	case NotificationDigestNone:
+		return true
+	case NotificationDigestTwiceDaily:
 		return true
 	default:
 		return false
@@ -1375,7 +1378,9 @@ const (
 	RuleReasonMatched         RuleReason = "matched"
 	RuleReasonNoAccounts      RuleReason = "no_accounts"
 	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNoNewText       RuleReason = "no_new_text"
 	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRecentlyPosted  RuleReason = "recently_posted"
 	RuleReasonRulePaused      RuleReason = "rule_paused"
 	RuleReasonTooManyArticles RuleReason = "too_many_articles"
 	RuleReasonTooOld          RuleReason = "too_old"
@@ -1402,7 +1407,11 @@ func (e RuleReason) Valid() bool {
 		return true
 	case RuleReasonNoDate:
 		return true
+	case RuleReasonNoNewText:
+		return true
 	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRecentlyPosted:
 		return true
 	case RuleReasonRulePaused:
 		return true
@@ -2033,61 +2042,67 @@ func (e WebhookStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
-	AccountExpiring           WebhookType = "account.expiring"
-	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
-	ArticleMatched            WebhookType = "article.matched"
-	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
-	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
-	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
-	PostApproved              WebhookType = "post.approved"
-	PostFailed                WebhookType = "post.failed"
-	PostLate                  WebhookType = "post.late"
-	PostPosted                WebhookType = "post.posted"
-	PostRejected              WebhookType = "post.rejected"
-	PostSubmitted             WebhookType = "post.submitted"
-	PostUncertain             WebhookType = "post.uncertain"
-	SiteDrop                  WebhookType = "site.drop"
-	SiteSpike                 WebhookType = "site.spike"
-	SystemRecovered           WebhookType = "system.recovered"
-	SystemTrouble             WebhookType = "system.trouble"
+	WebhookTypeAccountExpiring           WebhookType = "account.expiring"
+	WebhookTypeAccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	WebhookTypeArticleMatched            WebhookType = "article.matched"
+	WebhookTypeDomainSelectorsFailed     WebhookType = "domain.selectors_failed"
+	WebhookTypeDomainSelectorsLearned    WebhookType = "domain.selectors_learned"
+	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
+	WebhookTypePageChanged               WebhookType = "page.changed"
+	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostFailed                WebhookType = "post.failed"
+	WebhookTypePostLate                  WebhookType = "post.late"
+	WebhookTypePostPosted                WebhookType = "post.posted"
+	WebhookTypePostRejected              WebhookType = "post.rejected"
+	WebhookTypePostSubmitted             WebhookType = "post.submitted"
+	WebhookTypePostUncertain             WebhookType = "post.uncertain"
+	WebhookTypeRulePaused                WebhookType = "rule.paused"
+	WebhookTypeSiteDrop                  WebhookType = "site.drop"
+	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
+	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
 func (e WebhookType) Valid() bool {
 	switch e {
-	case AccountExpiring:
+	case WebhookTypeAccountExpiring:
 		return true
-	case AccountNeedsReconnect:
+	case WebhookTypeAccountNeedsReconnect:
 		return true
-	case ArticleMatched:
+	case WebhookTypeArticleMatched:
 		return true
-	case DomainSelectorsFailed:
+	case WebhookTypeDomainSelectorsFailed:
 		return true
-	case DomainSelectorsLearned:
+	case WebhookTypeDomainSelectorsLearned:
 		return true
-	case DomainSelectorsRolledBack:
+	case WebhookTypeDomainSelectorsRolledBack:
 		return true
-	case PostApproved:
+	case WebhookTypePageChanged:
 		return true
-	case PostFailed:
+	case WebhookTypePostApproved:
 		return true
-	case PostLate:
+	case WebhookTypePostFailed:
 		return true
-	case PostPosted:
+	case WebhookTypePostLate:
 		return true
-	case PostRejected:
+	case WebhookTypePostPosted:
 		return true
-	case PostSubmitted:
+	case WebhookTypePostRejected:
 		return true
-	case PostUncertain:
+	case WebhookTypePostSubmitted:
 		return true
-	case SiteDrop:
+	case WebhookTypePostUncertain:
 		return true
-	case SiteSpike:
+	case WebhookTypeRulePaused:
 		return true
-	case SystemRecovered:
+	case WebhookTypeSiteDrop:
 		return true
-	case SystemTrouble:
+	case WebhookTypeSiteSpike:
+		return true
+	case WebhookTypeSystemRecovered:
+		return true
+	case WebhookTypeSystemTrouble:
 		return true
 	default:
 		return false
@@ -2462,6 +2477,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2567,7 +2585,7 @@ type AccountFitness struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 
 	// Changes What Dateline changes so that it fits.
-	Changes []string       `json:"changes"`
+	Changes []Note         `json:"changes"`
 	Fits    FitnessVerdict `json:"fits"`
 	Handle  string         `json:"handle"`
 	Network string         `json:"network"`
@@ -2656,6 +2674,11 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // AlertRule defines model for AlertRule.
@@ -2920,6 +2943,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -3634,10 +3688,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -4068,6 +4122,8 @@ type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
+	// Notes The sentences of the reason.
+	Notes      []Note `json:"notes"`
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
 }
@@ -4118,8 +4174,11 @@ type Network struct {
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
-	Sandbox bool          `json:"sandbox"`
-	Ways    []NetworkWays `json:"ways"`
+	Sandbox bool `json:"sandbox"`
+
+	// SandboxValues Values of the form that the sandbox accepts.
+	SandboxValues *map[string]string `json:"sandbox_values,omitempty"`
+	Ways          []NetworkWays      `json:"ways"`
 }
 
 // NetworkWays defines model for Network.Ways.
@@ -4355,7 +4414,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -4378,6 +4440,16 @@ type NewViewErasure struct {
 
 	// VisitorId Erase one logged-in reader by the site's numeric id.
 	VisitorId *int64 `json:"visitor_id,omitempty"`
+}
+
+// NewWatch defines model for NewWatch.
+type NewWatch struct {
+	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
+	Name            string `json:"name"`
+
+	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
+	Selector *string `json:"selector,omitempty"`
+	Url      string  `json:"url"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -4403,6 +4475,17 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Note A sentence with a code that is stable, and the values in it.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // Notification defines model for Notification.
@@ -4431,7 +4514,7 @@ type NotificationChannel struct {
 	// Destination The part of the destination that is not secret, such as its host.
 	Destination string `json:"destination"`
 
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest NotificationDigest `json:"digest"`
 
 	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
@@ -4479,7 +4562,7 @@ type NotificationChannelList struct {
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
 type NotificationChannelSettings struct {
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest *NotificationDigest `json:"digest,omitempty"`
 
 	// Enabled Default: true.
@@ -4513,7 +4596,7 @@ type NotificationChannelSettings struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 type NotificationDigest string
 
 // NotificationLanguage defines model for NotificationLanguage.
@@ -5049,6 +5132,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5105,8 +5212,8 @@ type Price struct {
 	Formatted string `json:"formatted"`
 
 	// MicroUsd Millionths of a US dollar.
-	MicroUsd int64    `json:"micro_usd"`
-	Reasons  []string `json:"reasons"`
+	MicroUsd int64  `json:"micro_usd"`
+	Reasons  []Note `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -5144,6 +5251,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -5352,6 +5466,12 @@ type ReportTotals struct {
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
 
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
+
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
 
@@ -5497,7 +5617,10 @@ type RuleDecision struct {
 	Params map[string]interface{} `json:"params"`
 	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
 	Reason RuleReason             `json:"reason"`
-	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Round Of an evergreen rule: counts its posts about the article, from 1.
+	Round  *int               `json:"round,omitempty"`
+	RuleId openapi_types.UUID `json:"rule_id"`
 
 	// Title Of the article when it was decided.
 	Title string `json:"title"`
@@ -5553,6 +5676,10 @@ type RuleDefinition struct {
 
 	// Utm Campaign parameters that are added to the address of the article.
 	Utm *RuleUTM `json:"utm,omitempty"`
+
+	// Variants Other wordings of the templates, by the same keys. An evergreen rule uses them in turn, and never posts a text again
+	// on a network that rejects repeated texts.
+	Variants *map[string][]string `json:"variants,omitempty"`
 }
 
 // RuleDefinitionImage `article`: the article's image, if it can be fetched.
@@ -5560,6 +5687,20 @@ type RuleDefinitionImage string
 
 // RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
 type RuleDefinitionMode string
+
+// RuleEvergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+// every hour; `max_age_hours` does not apply.
+type RuleEvergreen struct {
+	// Days In which the views are counted, up to yesterday (UTC).
+	Days int `json:"days"`
+
+	// MinAgeDays Since the publication.
+	MinAgeDays int `json:"min_age_days"`
+	MinViews   int `json:"min_views"`
+
+	// RepeatDays Since the last post of the workspace about the article.
+	RepeatDays int `json:"repeat_days"`
+}
 
 // RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
 type RuleHours struct {
@@ -5646,15 +5787,34 @@ type RuleTiming struct {
 // RuleTimingWhen `next_free` is the next free slot of the group's queue.
 type RuleTimingWhen string
 
+// RuleTrending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+// The rule is evaluated every two minutes.
+type RuleTrending struct {
+	// Hours In which the views are counted: the current hour and those before.
+	Hours    int `json:"hours"`
+	MinViews int `json:"min_views"`
+}
+
 // RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
 type RuleTrigger struct {
 	Authors *[]string `json:"authors,omitempty"`
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Evergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+	// every hour; `max_age_hours` does not apply.
+	Evergreen *RuleEvergreen `json:"evergreen,omitempty"`
+
+	// OwnSites Only articles on the sites of the workspace.
+	OwnSites *bool `json:"own_sites,omitempty"`
+
 	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
 	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 	Sections      *[]string           `json:"sections,omitempty"`
 	Tags          *[]string           `json:"tags,omitempty"`
+
+	// Trending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+	// The rule is evaluated every two minutes.
+	Trending *RuleTrending `json:"trending,omitempty"`
 }
 
 // RuleUTM Campaign parameters that are added to the address of the article.
@@ -5905,7 +6065,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -5923,8 +6083,10 @@ type SegmentPreview struct {
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
-	FoldAt *int     `json:"fold_at,omitempty"`
-	Notes  []string `json:"notes"`
+	FoldAt *int `json:"fold_at,omitempty"`
+
+	// Notes What is particular about this network.
+	Notes []Note `json:"notes"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
@@ -6040,6 +6202,9 @@ type Series struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorNotes Its sentences.
+	LastErrorNotes *[]Note `json:"last_error_notes,omitempty"`
+
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
@@ -6097,19 +6262,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
@@ -6283,16 +6453,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -6833,6 +7009,65 @@ type Warning struct {
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 }
 
+// Watch defines model for Watch.
+type Watch struct {
+	// ChangeCount Stored changes.
+	ChangeCount     int                `json:"change_count"`
+	ChangedAt       *time.Time         `json:"changed_at,omitempty"`
+	CheckedAt       *time.Time         `json:"checked_at,omitempty"`
+	CreatedAt       time.Time          `json:"created_at"`
+	Id              openapi_types.UUID `json:"id"`
+	IntervalMinutes int                `json:"interval_minutes"`
+
+	// Lines The current text of the region; absent until the first check.
+	Lines *[]string `json:"lines,omitempty"`
+	Name  string    `json:"name"`
+
+	// NextCheckAt Absent while it is paused.
+	NextCheckAt *time.Time `json:"next_check_at,omitempty"`
+	Paused      bool       `json:"paused"`
+
+	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `too_long`: the region has
+	// more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
+	// `timeout`, `unreachable`. Failed checks are repeated after growing pauses.
+	Problem   *string   `json:"problem,omitempty"`
+	Selector  string    `json:"selector"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Url       string    `json:"url"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// WatchChange defines model for WatchChange.
+type WatchChange struct {
+	// Added New lines. A line that only moved is no change.
+	Added   []string           `json:"added"`
+	FoundAt time.Time          `json:"found_at"`
+	Id      openapi_types.UUID `json:"id"`
+	Removed []string           `json:"removed"`
+}
+
+// WatchChangeList defines model for WatchChangeList.
+type WatchChangeList struct {
+	Changes    []WatchChange       `json:"changes"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// WatchList defines model for WatchList.
+type WatchList struct {
+	Watches []Watch `json:"watches"`
+}
+
+// WatchUpdate defines model for WatchUpdate.
+type WatchUpdate struct {
+	IntervalMinutes *int    `json:"interval_minutes,omitempty"`
+	Name            *string `json:"name,omitempty"`
+	Paused          *bool   `json:"paused,omitempty"`
+	Selector        *string `json:"selector,omitempty"`
+	Url             *string `json:"url,omitempty"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -6903,11 +7138,17 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Added Of `page.changed`: number of new lines.
+		Added *int `json:"added,omitempty"`
+
 		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
 		Alert *string `json:"alert,omitempty"`
 
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+
+		// ChangeId Of `page.changed`.
+		ChangeId *openapi_types.UUID `json:"change_id,omitempty"`
 
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
@@ -6939,6 +7180,12 @@ type WebhookPayload struct {
 		Previous *int    `json:"previous,omitempty"`
 		Reason   *string `json:"reason,omitempty"`
 
+		// Removed Of `page.changed`: number of removed lines.
+		Removed *int `json:"removed,omitempty"`
+
+		// RuleId Of `rule.paused`. `reason` says why, and `error` has the last failure.
+		RuleId *openapi_types.UUID `json:"rule_id,omitempty"`
+
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
@@ -6959,6 +7206,9 @@ type WebhookPayload struct {
 
 		// Views Views of this hour.
 		Views *int64 `json:"views,omitempty"`
+
+		// WatchId Of `page.changed`. `url` is the watched page.
+		WatchId *openapi_types.UUID `json:"watch_id,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -7183,6 +7433,9 @@ type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
+
+// OneWatch defines model for OneWatch.
+type OneWatch = Watch
 
 // OccurrenceName defines model for OccurrenceName.
 type OccurrenceName struct {
@@ -7626,6 +7879,15 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
+	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
+}
+
 // PostHighlightsParams defines parameters for PostHighlights.
 type PostHighlightsParams struct {
 	// From The first day on which posts were published, in the workspace's time zone.
@@ -8058,6 +8320,27 @@ type TrendingParams struct {
 // TrendingParamsWindow defines parameters for Trending.
 type TrendingParamsWindow string
 
+// CreateWatchParams defines parameters for CreateWatch.
+type CreateWatchParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWatchParams defines parameters for UpdateWatch.
+type UpdateWatchParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWatchChangesParams defines parameters for ListWatchChanges.
+type ListWatchChangesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
@@ -8098,6 +8381,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
 
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
@@ -8269,6 +8555,12 @@ type CreateTokenJSONRequestBody = NewToken
 
 // EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
 type EraseViewsJSONRequestBody = NewViewErasure
+
+// CreateWatchJSONRequestBody defines body for CreateWatch for application/json ContentType.
+type CreateWatchJSONRequestBody = NewWatch
+
+// UpdateWatchJSONRequestBody defines body for UpdateWatch for application/json ContentType.
+type UpdateWatchJSONRequestBody = WatchUpdate
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -8463,6 +8755,28 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroup(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReorderQueueWithBody Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderQueue Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAccounts Lists connected accounts.
 	//
 	// Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -8534,6 +8848,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	//
@@ -8875,7 +9196,8 @@ type ClientInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -9349,9 +9671,9 @@ type ClientInterface interface {
 
 	// EditPostWithBody Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9360,9 +9682,9 @@ type ClientInterface interface {
 
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9563,6 +9885,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	//
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
+	//
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PostHighlights Returns what worked in a period, and what did not.
 	//
@@ -10359,6 +10690,71 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListWatches Lists the watched pages of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatchWithBody Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatch Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWatch Deletes a watch and its changes.
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWatch Gets a watch.
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatch Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CheckWatch Checks a watched page within a minute.
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhooks Lists the webhook endpoints.
 	//
 	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
@@ -10810,6 +11206,48 @@ func (c *Client) UpdateAccountGroup(ctx context.Context, id AccountID, body Upda
 	return c.Client.Do(req)
 }
 
+// ReorderQueueWithBody Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderQueue Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAccounts Lists connected accounts.
 //
 // Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -10972,6 +11410,23 @@ func (c *Client) ChangeAccountWithBody(ctx context.Context, id AccountID, conten
 // Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 func (c *Client) ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeAccountRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *Client) GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAccountAvatarRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -11752,7 +12207,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -12816,9 +13272,9 @@ func (c *Client) GetPost(ctx context.Context, id PostID, reqEditors ...RequestEd
 
 // EditPostWithBody Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12837,9 +13293,9 @@ func (c *Client) EditPostWithBody(ctx context.Context, id PostID, params *EditPo
 
 // EditPost Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13301,6 +13757,25 @@ func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParam
 // Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPostReportRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BestTimes Suggests times at which earlier posts got more clicks.
+//
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
+//
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *Client) BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBestTimesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15236,6 +15711,161 @@ func (c *Client) ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
+// ListWatches Lists the watched pages of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *Client) ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatchWithBody Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatch Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWatch Deletes a watch and its changes.
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *Client) DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWatch Gets a watch.
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *Client) GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatch Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *Client) ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchChangesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CheckWatch Checks a watched page within a minute.
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *Client) CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCheckWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListWebhooks Lists the webhook endpoints.
 //
 // Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
@@ -16057,6 +16687,53 @@ func NewUpdateAccountGroupRequestWithBody(server string, id AccountID, contentTy
 	return req, nil
 }
 
+// NewReorderQueueRequest calls the generic ReorderQueue builder with application/json body
+func NewReorderQueueRequest(server string, id AccountID, body ReorderQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReorderQueueRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewReorderQueueRequestWithBody constructs an http.Request for the ReorderQueue method, with any body, and a specified content type
+func NewReorderQueueRequestWithBody(server string, id AccountID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/account-groups/%s/reorder", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListAccountsRequest constructs an http.Request for the ListAccounts method
 func NewListAccountsRequest(server string) (*http.Request, error) {
 	var err error
@@ -16281,6 +16958,40 @@ func NewChangeAccountRequestWithBody(server string, id AccountID, contentType st
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetAccountAvatarRequest constructs an http.Request for the GetAccountAvatar method
+func NewGetAccountAvatarRequest(server string, id AccountID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/accounts/%s/avatar", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -21422,6 +22133,72 @@ func NewPostReportRequest(server string, params *PostReportParams) (*http.Reques
 	return req, nil
 }
 
+// NewBestTimesRequest constructs an http.Request for the BestTimes method
+func NewBestTimesRequest(server string, params *BestTimesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts/best-times")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Account != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TimeZone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_zone", *params.TimeZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPostHighlightsRequest constructs an http.Request for the PostHighlights method
 func NewPostHighlightsRequest(server string, params *PostHighlightsParams) (*http.Request, error) {
 	var err error
@@ -26060,6 +26837,325 @@ func NewViewsHealthRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListWatchesRequest constructs an http.Request for the ListWatches method
+func NewListWatchesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateWatchRequest calls the generic CreateWatch builder with application/json body
+func NewCreateWatchRequest(server string, params *CreateWatchParams, body CreateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWatchRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateWatchRequestWithBody constructs an http.Request for the CreateWatch method, with any body, and a specified content type
+func NewCreateWatchRequestWithBody(server string, params *CreateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWatchRequest constructs an http.Request for the DeleteWatch method
+func NewDeleteWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWatchRequest constructs an http.Request for the GetWatch method
+func NewGetWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateWatchRequest calls the generic UpdateWatch builder with application/json body
+func NewUpdateWatchRequest(server string, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateWatchRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateWatchRequestWithBody constructs an http.Request for the UpdateWatch method, with any body, and a specified content type
+func NewUpdateWatchRequestWithBody(server string, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListWatchChangesRequest constructs an http.Request for the ListWatchChanges method
+func NewListWatchChangesRequest(server string, id openapi_types.UUID, params *ListWatchChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/changes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCheckWatchRequest constructs an http.Request for the CheckWatch method
+func NewCheckWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/check", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -27067,6 +28163,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroupWithResponse(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAccountGroupResponse, error)
 
+	// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// ReorderQueueWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
 	// ListAccountsWithResponse Lists connected accounts.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -27142,6 +28260,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccountWithResponse(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAccountResponse, error)
+
+	// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error)
 
 	// CheckAccountWithResponse Verifies the account at its network and records the result in its health.
 	//
@@ -27541,7 +28668,8 @@ type ClientWithResponsesInterface interface {
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -28075,9 +29203,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28086,9 +29214,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28313,6 +29441,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
+
+	// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+	//
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error)
 
 	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
 	//
@@ -29241,6 +30380,81 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ViewsHealthResponse, error)
 
+	// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error)
+
+	// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// CreateWatchWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// DeleteWatchWithResponse Deletes a watch and its changes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error)
+
+	// GetWatchWithResponse Gets a watch.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error)
+
+	// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error)
+
+	// CheckWatchWithResponse Checks a watched page within a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error)
+
 	// ListWebhooksWithResponse Lists the webhook endpoints.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -29928,6 +31142,65 @@ func (r UpdateAccountGroupResponse) ContentType() string {
 	return ""
 }
 
+// ReorderQueueResponseDefaultHeaders the declared response headers of an HTTP default response for ReorderQueue
+type ReorderQueueResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ReorderQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Posts []Post `json:"posts"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ReorderQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReorderQueueResponse) GetJSON200() *struct {
+	Posts []Post `json:"posts"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReorderQueueResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReorderQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReorderQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReorderQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReorderQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAccountsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAccounts
 type ListAccountsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -30263,6 +31536,61 @@ func (r ChangeAccountResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangeAccountResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAccountAvatarResponse200Headers the declared response headers of an HTTP 200 response for GetAccountAvatar
+type GetAccountAvatarResponse200Headers struct {
+	CacheControl *string
+}
+
+// GetAccountAvatarResponseDefaultHeaders the declared response headers of an HTTP default response for GetAccountAvatar
+type GetAccountAvatarResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetAccountAvatarResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAccountAvatarResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAccountAvatarResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAccountAvatarResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAccountAvatarResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAccountAvatarResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAccountAvatarResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAccountAvatarResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -35965,6 +37293,61 @@ func (r PostReportResponse) ContentType() string {
 	return ""
 }
 
+// BestTimesResponseDefaultHeaders the declared response headers of an HTTP default response for BestTimes
+type BestTimesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type BestTimesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BestTimes
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *BestTimesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BestTimesResponse) GetJSON200() *BestTimes {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BestTimesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BestTimesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BestTimesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BestTimesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BestTimesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PostHighlightsResponseDefaultHeaders the declared response headers of an HTTP default response for PostHighlights
 type PostHighlightsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -40980,6 +42363,414 @@ func (r ViewsHealthResponse) ContentType() string {
 	return ""
 }
 
+// ListWatchesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatches
+type ListWatchesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchesResponse) GetJSON200() *WatchList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateWatchResponse201Headers the declared response headers of an HTTP 201 response for CreateWatch
+type CreateWatchResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CreateWatch
+type CreateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Watch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateWatchResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateWatchResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateWatchResponse) GetJSON201() *Watch {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteWatchResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteWatch
+type DeleteWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteWatchResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetWatchResponse200Headers the declared response headers of an HTTP 200 response for GetWatch
+type GetWatchResponse200Headers struct {
+	ETag *string
+}
+
+// GetWatchResponseDefaultHeaders the declared response headers of an HTTP default response for GetWatch
+type GetWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateWatchResponse200Headers the declared response headers of an HTTP 200 response for UpdateWatch
+type UpdateWatchResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateWatch
+type UpdateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListWatchChangesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatchChanges
+type ListWatchChangesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchChangeList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchChangesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchChangesResponse) GetJSON200() *WatchChangeList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchChangesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchChangesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchChangesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CheckWatchResponse200Headers the declared response headers of an HTTP 200 response for CheckWatch
+type CheckWatchResponse200Headers struct {
+	ETag *string
+}
+
+// CheckWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CheckWatch
+type CheckWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CheckWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CheckWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CheckWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CheckWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CheckWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CheckWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CheckWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CheckWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CheckWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWebhooksResponseDefaultHeaders the declared response headers of an HTTP default response for ListWebhooks
 type ListWebhooksResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -42416,6 +44207,40 @@ func (c *ClientWithResponses) UpdateAccountGroupWithResponse(ctx context.Context
 	return ParseUpdateAccountGroupResponse(rsp)
 }
 
+// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueueWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
+// ReorderQueueWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueue(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
 // ListAccountsWithResponse Lists connected accounts.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -42550,6 +44375,21 @@ func (c *ClientWithResponses) ChangeAccountWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseChangeAccountResponse(rsp)
+}
+
+// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *ClientWithResponses) GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error) {
+	rsp, err := c.GetAccountAvatar(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAccountAvatarResponse(rsp)
 }
 
 // CheckAccountWithResponse Verifies the account at its network and records the result in its health.
@@ -43208,7 +45048,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
@@ -44096,9 +45937,9 @@ func (c *ClientWithResponses) GetPostWithResponse(ctx context.Context, id PostID
 
 // EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44113,9 +45954,9 @@ func (c *ClientWithResponses) EditPostWithBodyWithResponse(ctx context.Context, 
 
 // EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44501,6 +46342,23 @@ func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParsePostReportResponse(rsp)
+}
+
+// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+//
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *ClientWithResponses) BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error) {
+	rsp, err := c.BestTimes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBestTimesResponse(rsp)
 }
 
 // PostHighlightsWithResponse Returns what worked in a period, and what did not.
@@ -46108,6 +47966,135 @@ func (c *ClientWithResponses) ViewsHealthWithResponse(ctx context.Context, reqEd
 	return ParseViewsHealthResponse(rsp)
 }
 
+// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *ClientWithResponses) ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error) {
+	rsp, err := c.ListWatches(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchesResponse(rsp)
+}
+
+// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatchWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// CreateWatchWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatch(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// DeleteWatchWithResponse Deletes a watch and its changes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *ClientWithResponses) DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error) {
+	rsp, err := c.DeleteWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWatchResponse(rsp)
+}
+
+// GetWatchWithResponse Gets a watch.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *ClientWithResponses) GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error) {
+	rsp, err := c.GetWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWatchResponse(rsp)
+}
+
+// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatchWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatch(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *ClientWithResponses) ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error) {
+	rsp, err := c.ListWatchChanges(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchChangesResponse(rsp)
+}
+
+// CheckWatchWithResponse Checks a watched page within a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *ClientWithResponses) CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error) {
+	rsp, err := c.CheckWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCheckWatchResponse(rsp)
+}
+
 // ListWebhooksWithResponse Lists the webhook endpoints.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -46909,6 +48896,54 @@ func ParseUpdateAccountGroupResponse(rsp *http.Response) (*UpdateAccountGroupRes
 	return response, nil
 }
 
+// ParseReorderQueueResponse parses an HTTP response from a ReorderQueueWithResponse call
+func ParseReorderQueueResponse(rsp *http.Response) (*ReorderQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReorderQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Posts []Post `json:"posts"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ReorderQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListAccountsResponse parses an HTTP response from a ListAccountsWithResponse call
 func ParseListAccountsResponse(rsp *http.Response) (*ListAccountsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -47181,6 +49216,55 @@ func ParseChangeAccountResponse(rsp *http.Response) (*ChangeAccountResponse, err
 	switch {
 	case true:
 		var headers ChangeAccountResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAccountAvatarResponse parses an HTTP response from a GetAccountAvatarWithResponse call
+func ParseGetAccountAvatarResponse(rsp *http.Response) (*GetAccountAvatarResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAccountAvatarResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAccountAvatarResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetAccountAvatarResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -52141,6 +54225,52 @@ func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
 	return response, nil
 }
 
+// ParseBestTimesResponse parses an HTTP response from a BestTimesWithResponse call
+func ParseBestTimesResponse(rsp *http.Response) (*BestTimesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BestTimesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BestTimes
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers BestTimesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePostHighlightsResponse parses an HTTP response from a PostHighlightsWithResponse call
 func ParsePostHighlightsResponse(rsp *http.Response) (*PostHighlightsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -56484,6 +58614,378 @@ func ParseViewsHealthResponse(rsp *http.Response) (*ViewsHealthResponse, error) 
 	switch {
 	case true:
 		var headers ViewsHealthResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchesResponse parses an HTTP response from a ListWatchesWithResponse call
+func ParseListWatchesResponse(rsp *http.Response) (*ListWatchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWatchResponse parses an HTTP response from a CreateWatchWithResponse call
+func ParseCreateWatchResponse(rsp *http.Response) (*CreateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Watch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateWatchResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWatchResponse parses an HTTP response from a DeleteWatchWithResponse call
+func ParseDeleteWatchResponse(rsp *http.Response) (*DeleteWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWatchResponse parses an HTTP response from a GetWatchWithResponse call
+func ParseGetWatchResponse(rsp *http.Response) (*GetWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateWatchResponse parses an HTTP response from a UpdateWatchWithResponse call
+func ParseUpdateWatchResponse(rsp *http.Response) (*UpdateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchChangesResponse parses an HTTP response from a ListWatchChangesWithResponse call
+func ParseListWatchChangesResponse(rsp *http.Response) (*ListWatchChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchChangeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchChangesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCheckWatchResponse parses an HTTP response from a CheckWatchWithResponse call
+func ParseCheckWatchResponse(rsp *http.Response) (*CheckWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CheckWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CheckWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers CheckWatchResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -1357,6 +1357,7 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	AvatarUrl        string
 	Label            string
 	Color            string
 	Status           AccountStatus
@@ -1387,6 +1388,13 @@ type Account struct {
 	ErrorAt          *time.Time
 	WarnedFor        *time.Time
 	WarnedDays       *int32
+}
+
+type AccountAvatar struct {
+	AccountID uuid.UUID
+	Url       string
+	Image     []byte
+	FetchedAt time.Time
 }
 
 type AccountChoice struct {
@@ -1946,6 +1954,7 @@ type Rule struct {
 	PausedAt    *time.Time
 	Failures    int32
 	ActiveSince time.Time
+	EvaluatedAt time.Time
 	Version     int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -1964,6 +1973,7 @@ type RuleDecision struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
+	Round          int32
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -1972,6 +1982,7 @@ type RuleDecision struct {
 	Params         json.RawMessage
 	PostID         *uuid.UUID
 	PostRevision   int64
+	Variant        int32
 	TextHash       []byte
 	Attention      string
 	DecidedAt      time.Time
@@ -2134,7 +2145,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        *string
+	LastError        []byte
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2146,7 +2157,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 	At         time.Time
 }
 
@@ -2269,6 +2280,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2314,6 +2326,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2356,6 +2369,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 
@@ -2386,6 +2401,7 @@ type Snippet struct {
 	Kind        string
 	Name        string
 	Text        string
+	Template    json.RawMessage
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -2566,6 +2582,37 @@ type ViewUnique struct {
 	Uniques   int64
 	Week      int64
 	UpdatedAt time.Time
+}
+
+type Watch struct {
+	ID              uuid.UUID
+	WorkspaceID     uuid.UUID
+	UserID          *uuid.UUID
+	Name            string
+	Url             string
+	Selector        string
+	IntervalMinutes int32
+	Paused          bool
+	Lines           []string
+	Etag            string
+	LastModified    string
+	Problem         string
+	Failures        int32
+	DueAt           time.Time
+	Claim           *uuid.UUID
+	CheckedAt       *time.Time
+	ChangedAt       *time.Time
+	Version         int64
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type WatchChange struct {
+	ID      uuid.UUID
+	WatchID uuid.UUID
+	Added   []string
+	Removed []string
+	FoundAt time.Time
 }
 
 type WebhookCursor struct {

@@ -258,7 +258,42 @@ create table saved_search_matches (
     primary key (search_id, article_id)
 );
 
+-- Regions of pages that are watched for changes (internal/news/watch).
+create table watches (
+    id               uuid primary key,
+    workspace_id     uuid not null references workspaces on delete cascade,
+    user_id          uuid references users on delete set null,
+    name             text not null check (length(name) between 1 and 200),
+    url              text not null check (length(url) between 1 and 2000),
+    selector         text not null default '' check (length(selector) <= 500), -- CSS; empty: the whole page
+    interval_minutes int not null check (interval_minutes > 0),
+    paused           boolean not null default false,
+    lines            text[],                     -- of the region's text; null: not read yet
+    etag             text not null default '',
+    last_modified    text not null default '',
+    problem          text not null default '',   -- of the last check; empty: none
+    failures         int not null default 0,     -- in a row
+    due_at           timestamptz not null default clock_timestamp(),
+    claim            uuid,                       -- of the check in progress
+    checked_at       timestamptz,
+    changed_at       timestamptz,
+    version          bigint not null default 1,
+    created_at       timestamptz not null default clock_timestamp(),
+    updated_at       timestamptz not null default clock_timestamp()
+);
+create index watches_workspace on watches (workspace_id, id);
+create index watches_due on watches (due_at) where not paused;
+
+create table watch_changes (
+    id       uuid primary key,
+    watch_id uuid not null references watches on delete cascade,
+    added    text[] not null,                    -- lines
+    removed  text[] not null,
+    found_at timestamptz not null default clock_timestamp()
+);
+create index watch_changes_watch on watch_changes (watch_id, id);
+
 -- +goose Down
-drop table saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
+drop table watch_changes, watches, saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
     llm_usage, pages_without_article, site_monitors, site_selectors, article_changes, article_revisions, articles;
 drop type selector_action, selector_state, selector_creator, change_kind, article_access;

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+)
+
+// Avatars returns pictures of accounts.
+type Avatars interface {
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) ([]byte, error)
+}
+
+// GetAccountAvatar returns the picture of an account.
+func (s *Server) GetAccountAvatar(ctx context.Context, r spec.GetAccountAvatarRequestObject) (spec.GetAccountAvatarResponseObject, error) {
+	jpeg, err := s.Avatars.Get(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	cached := "private, max-age=86400" // the path changes with the picture
+	return spec.GetAccountAvatar200ImagejpegResponse{Body: bytes.NewReader(jpeg), ContentLength: int64(len(jpeg)),
+		Headers: spec.GetAccountAvatar200ResponseHeaders{CacheControl: &cached}}, nil
+}
+
+// avatarPath is where the picture of an account is; nil: it has none.
+func avatarPath(a account.Account) *string {
+	if a.AvatarURL == "" {
+		return nil
+	}
+	version := sha256.Sum256([]byte(a.AvatarURL))
+	path := "/api/v1/accounts/" + a.ID.String() + "/avatar?v=" + hex.EncodeToString(version[:4])
+	return &path
+}
