@@ -108,7 +108,7 @@ install-test: ## install the files of a release in bare root file systems, as ro
 	go test ./e2e/install -count=1 -timeout 20m -install $(abspath dist/$(VERSION)) -debian "$(DEBIAN)" -v
 
 .PHONY: containers-test
-containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with crun and engines of the system
+containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with runc or crun and engines of the system
 	go test ./e2e/containers -count=1 -timeout 20m -containers -v
 
 .PHONY: reproducible

@@ -369,7 +369,7 @@ test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
-  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
+  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn tin'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
   }

@@ -209,7 +209,7 @@ test('the language can be switched to Vietnamese, and is remembered', async () =
   expect(await page.locator('html').getAttribute('lang')).toBe('vi')
   await page.reload()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
-  for (const [path, heading] of [['/compose', 'Bài mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
+  for (const [path, heading] of [['/compose', 'Bài viết mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }

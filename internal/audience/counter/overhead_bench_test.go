@@ -20,7 +20,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-var overheadRounds = flag.Int("overhead-bench", 0, "rounds of counting with and without heartbeats and site totals (make bench-views)")
+var overheadRuns = flag.Int("overhead-bench", 0, "runs of counting with and without heartbeats and site totals (make bench-views)")
 
 const (
 	overheadViews    = 30_000 // per round and way
@@ -34,8 +34,8 @@ type usage struct{ redis, own, wall float64 } // seconds
 
 func (u usage) cpu() float64 { return u.redis + u.own }
 
-// overheadWay is a way to count.
-type overheadWay struct {
+// overheadMethod is a way to count.
+type overheadMethod struct {
 	name          string
 	withTotals    bool // site totals: visits and their dimensions
 	withViews     bool // views have a number for their heartbeats
@@ -50,7 +50,7 @@ type overheadWay struct {
 // measures a heartbeat. Processor time is affected less by other load than elapsed
 // time.
 func TestBenchOverhead(t *testing.T) {
-	if *overheadRounds == 0 {
+	if *overheadRuns == 0 {
 		t.Skip("make bench-views runs it")
 	}
 	client := enginetest.RedisClient(t, enginetest.NewDurableRedis(t, "everysec").URL)
@@ -63,11 +63,11 @@ func TestBenchOverhead(t *testing.T) {
 	for i := range pages {
 		pages[i] = uuid.NewString()
 	}
-	ways := []*overheadWay{{name: "views"}, {name: "with site totals", withTotals: true}, {name: "with site totals and heartbeats", withTotals: true, withViews: true}}
+	ways := []*overheadMethod{{name: "views"}, {name: "with site totals", withTotals: true}, {name: "with site totals and heartbeats", withTotals: true, withViews: true}}
 	for _, w := range ways {
 		w.site = counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}
 	}
-	for round := range *overheadRounds + 1 { // the first one creates the keys
+	for round := range *overheadRuns + 1 { // the first one creates the keys
 		for i := range ways {
 			w := ways[(i+round)%len(ways)]
 			counting, heartbeating := w.run(t, c, client, pages, uint64(round))
@@ -94,11 +94,11 @@ func TestBenchOverhead(t *testing.T) {
 		median(all.heartbeating, func(u usage) float64 { return u.redis }), median(all.heartbeating, func(u usage) float64 { return u.own }), median(all.heartbeating, wall))
 	var commands []string
 	for name, used := range all.usedByCommand {
-		commands = append(commands, fmt.Sprintf("%s %.2f", name, used/float64(*overheadRounds*overheadViews)))
+		commands = append(commands, fmt.Sprintf("%s %.2f", name, used/float64(*overheadRuns*overheadViews)))
 	}
 	slices.Sort(commands)
 	t.Logf("of a heartbeat's time in Redis, µs by command: %s", strings.Join(commands, ", "))
-	ratio := func(a, b *overheadWay, of func(usage) float64) float64 {
+	ratio := func(a, b *overheadMethod, of func(usage) float64) float64 {
 		return float64(int(100*median(a.counting, of)/median(b.counting, of)+0.5)) / 100
 	}
 	result, err := json.Marshal(map[string]float64{"overhead_heartbeats_cpu": ratio(ways[2], ways[1], cpu), "overhead_heartbeats_wall": ratio(ways[2], ways[1], wall),
@@ -111,7 +111,7 @@ func TestBenchOverhead(t *testing.T) {
 }
 
 // run counts the views of a round, and one heartbeat for each that sends any.
-func (w *overheadWay) run(t *testing.T, c *counter.Counter, client redis.UniversalClient, pages []string, round uint64) (counting, heartbeating usage) {
+func (w *overheadMethod) run(t *testing.T, c *counter.Counter, client redis.UniversalClient, pages []string, round uint64) (counting, heartbeating usage) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(round, 1)) //nolint:gosec // the same views in each way
 	zipf := rand.NewZipf(random, 1.01, 1, overheadPages-1)

@@ -128,7 +128,7 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 			h.View = "view"
 			count(t, c, h)
 		}
-		beat := func(page string, visitor uint64, engaged time.Duration) {
+		sendHeartbeat := func(page string, visitor uint64, engaged time.Duration) {
 			t.Helper()
 			// The visitor's hash is that of its hits.
 			h := counter.Heartbeat{Site: site, Page: page, View: "view", Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now()}
@@ -138,20 +138,20 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 			read("start", visitor+1)
 		}
 		clock.add(5 * time.Minute)
-		beat("start", 1, 10*time.Second-time.Millisecond) // not long enough
-		beat("start", 2, 10*time.Second)                  // engaged
-		beat("start", 2, 10*time.Second)                  // repeated
-		beat("start", 2, time.Minute)
+		sendHeartbeat("start", 1, 10*time.Second-time.Millisecond) // not long enough
+		sendHeartbeat("start", 2, 10*time.Second)                  // engaged
+		sendHeartbeat("start", 2, 10*time.Second)                  // repeated
+		sendHeartbeat("start", 2, time.Minute)
 		read("second", 2) // was engaged before
 		read("second", 3) // engaged with the second page load
-		beat("second", 3, time.Minute)
-		beat("start", 7, time.Minute) // no visit
-		clock.add(15 * time.Minute)   // after midnight
-		beat("start", 4, time.Minute)
+		sendHeartbeat("second", 3, time.Minute)
+		sendHeartbeat("start", 7, time.Minute) // no visit
+		clock.add(15 * time.Minute)            // after midnight
+		sendHeartbeat("start", 4, time.Minute)
 		clock.add(11 * time.Minute) // 31 minutes after the start
-		beat("start", 5, time.Minute)
+		sendHeartbeat("start", 5, time.Minute)
 		read("later", 6) // a new visit
-		beat("later", 6, 0)
+		sendHeartbeat("later", 6, 0)
 		got := derived(takeDeltas(t, c))
 		want := map[string]int64{"start entry 11-16 16:00": 6, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
 			"start engaged_visit 11-16 16:00": 2, "second engaged_visit 11-16 16:00": 1}

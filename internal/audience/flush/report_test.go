@@ -48,8 +48,8 @@ func TestReport_MatchesModel(t *testing.T) {
 	}
 	var sent []sentView
 	views := 0
-	// beat sends a heartbeat for some of the last views.
-	beat := func() {
+	// sendHeartbeats sends a heartbeat for some of the last views.
+	sendHeartbeats := func() {
 		var beats []counter.Heartbeat
 		for _, v := range sent {
 			engaged, scroll := []time.Duration{2 * time.Second, 9900 * time.Millisecond, 12 * time.Second, 3 * time.Minute}[random.IntN(4)], []int{0, 60, 100}[random.IntN(3)]
@@ -64,7 +64,7 @@ func TestReport_MatchesModel(t *testing.T) {
 		sent = nil
 	}
 	read := func() {
-		beat()
+		sendHeartbeats()
 		var hits []counter.Hit
 		for range 100 {
 			i := random.IntN(2)

@@ -25,35 +25,35 @@ const (
 
 // Materialize updates the posts of a series to match its rule and returns the changed
 // posts. It is idempotent, also under concurrency.
-func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
-	s, err := d.Store.Series(ctx, id)
-	if err != nil || s.Status == post.SeriesEnded {
+func (s *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+	series, err := s.Store.Series(ctx, id)
+	if err != nil || series.Status == post.SeriesEnded {
 		return nil, err
 	}
-	workspace, err := d.Store.Workspace(ctx, s.WorkspaceID)
+	workspace, err := s.Store.Workspace(ctx, series.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	m := &materializer{scheduler: d, series: s, now: d.now(), check: d.check(workspace)}
-	if err := json.Unmarshal(s.Template, &m.template); err != nil {
+	m := &materializer{scheduler: s, series: series, now: s.now(), check: s.check(workspace)}
+	if err := json.Unmarshal(series.Template, &m.template); err != nil {
 		return nil, err
 	}
 	err = m.run(ctx)
 	for _, id := range m.changed {
-		d.Notifier.Changed(ctx, id)
+		s.Notifier.Changed(ctx, id)
 	}
 	return m.changed, err
 }
 
 // materializeNow materializes a series right after a change and returns the series.
-func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
-	changed, err := d.Materialize(ctx, s.ID)
+func (s *Scheduler) materializeNow(ctx context.Context, series post.Series) (post.Series, []uuid.UUID, error) {
+	changed, err := s.Materialize(ctx, series.ID)
 	if err != nil {
 		// The change is stored; the next scheduled run continues from it.
-		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
+		s.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", series.ID, "error", err)
 	}
-	s, err = d.Store.Series(ctx, s.ID)
-	return s, changed, err
+	series, err = s.Store.Series(ctx, series.ID)
+	return series, changed, err
 }
 
 // materializer creates and updates the posts of one series.

@@ -45,8 +45,8 @@ func Rules(l network.Limits) media.Rules {
 
 // MediaFit reports for each given account, or for all connected ones, whether it
 // accepts a file.
-func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
-	found, err := d.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
+func (s *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
+	found, err := s.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uu
 	if !ok || item.Deleted {
 		return nil, apperr.NotFound("media")
 	}
-	named, err := d.fitAccounts(ctx, who, accounts)
+	named, err := s.fitAccounts(ctx, who, accounts)
 	if err != nil {
 		return nil, err
 	}
-	k := newLookup(d, who.WorkspaceID)
+	k := newLookup(s, who.WorkspaceID)
 	out := make([]MediaFit, len(named))
 	for i, a := range named {
 		out[i] = k.mediaFit(ctx, a, item)
@@ -66,12 +66,12 @@ func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uu
 	return out, nil
 }
 
-func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
+func (s *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
 	if len(ids) == 0 {
-		all, err := d.Store.Accounts(ctx, who.WorkspaceID)
+		all, err := s.Store.Accounts(ctx, who.WorkspaceID)
 		return slices.DeleteFunc(all, func(a account.Account) bool { return a.Status != account.Connected }), err
 	}
-	found, err := d.Store.AccountsByID(ctx, who.WorkspaceID, ids)
+	found, err := s.Store.AccountsByID(ctx, who.WorkspaceID, ids)
 	if err != nil {
 		return nil, err
 	}

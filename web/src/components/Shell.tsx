@@ -150,7 +150,7 @@ function Navigation() {
     installation: [{ to: '/system', label: t('nav.system'), icon: IconServer }],
   }
   return (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
-    <div key={group} role="group" aria-labelledby={`nav-${group}`} className="dl-nav-group">
+    <section key={group} aria-labelledby={`nav-${group}`} className="dl-nav-group">
       <div id={`nav-${group}`} className="dl-nav-heading">
         {t(`nav.groups.${group}`)}
       </div>
@@ -169,7 +169,7 @@ function Navigation() {
           />
         )
       })}
-    </div>
+    </section>
   ))
 }
 
