@@ -24,12 +24,11 @@ func (s *Server) GetAccountAvatar(ctx context.Context, r spec.GetAccountAvatarRe
 	if err != nil {
 		return nil, err
 	}
-	cached := "private, max-age=86400" // the path changes with the picture
-	return spec.GetAccountAvatar200ImagejpegResponse{Body: bytes.NewReader(jpeg), ContentLength: int64(len(jpeg)),
-		Headers: spec.GetAccountAvatar200ResponseHeaders{CacheControl: &cached}}, nil
+	return spec.GetAccountAvatar200ImagejpegResponse{Body: bytes.NewReader(jpeg), ContentLength: int64(len(jpeg))}, nil
 }
 
-// avatarPath is where the picture of an account is; nil: it has none.
+// avatarPath is where the picture of an account is; nil: it has none. It changes with
+// the picture, so that pages show the new one.
 func avatarPath(a account.Account) *string {
 	if a.AvatarURL == "" {
 		return nil

@@ -31542,11 +31542,6 @@ func (r ChangeAccountResponse) ContentType() string {
 	return ""
 }
 
-// GetAccountAvatarResponse200Headers the declared response headers of an HTTP 200 response for GetAccountAvatar
-type GetAccountAvatarResponse200Headers struct {
-	CacheControl *string
-}
-
 // GetAccountAvatarResponseDefaultHeaders the declared response headers of an HTTP default response for GetAccountAvatar
 type GetAccountAvatarResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -31557,8 +31552,6 @@ type GetAccountAvatarResponse struct {
 	HTTPResponse *http.Response
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
-	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetAccountAvatarResponse200Headers
 	// HeadersDefault the parsed response headers for an HTTP default response
 	HeadersDefault *GetAccountAvatarResponseDefaultHeaders
 }
@@ -49253,16 +49246,6 @@ func ParseGetAccountAvatarResponse(rsp *http.Response) (*GetAccountAvatarRespons
 	}
 
 	switch {
-	case rsp.StatusCode == 200:
-		var headers GetAccountAvatarResponse200Headers
-		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.CacheControl = &value
-		}
-		response.Headers200 = &headers
 	case true:
 		var headers GetAccountAvatarResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {

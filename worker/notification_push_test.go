@@ -139,7 +139,10 @@ func checkVAPID(header, origin string) error {
 		return errors.New("the signature is too short")
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	point := &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(public[1:33]), Y: new(big.Int).SetBytes(public[33:])}
+	point, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), public)
+	if err != nil {
+		return err
+	}
 	if !ecdsa.Verify(point, digest[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		return errors.New("the signature is wrong")
 	}

@@ -17686,13 +17686,8 @@ type GetAccountAvatarResponseObject interface {
 	VisitGetAccountAvatarResponse(w http.ResponseWriter) error
 }
 
-type GetAccountAvatar200ResponseHeaders struct {
-	CacheControl *string
-}
-
 type GetAccountAvatar200ImagejpegResponse struct {
 	Body          io.Reader
-	Headers       GetAccountAvatar200ResponseHeaders
 	ContentLength int64
 }
 
@@ -17701,9 +17696,6 @@ func (response GetAccountAvatar200ImagejpegResponse) VisitGetAccountAvatarRespon
 	w.Header().Set("Content-Type", "image/jpeg")
 	if response.ContentLength != 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
-	}
-	if response.Headers.CacheControl != nil {
-		w.Header().Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
 	}
 	w.WriteHeader(200)
 

@@ -5,12 +5,13 @@ import { type Content, fill } from './demo'
 import { Dateline, Dashboard, shoot, startBrowser } from './harness'
 
 // Every page in both languages, empty and with content: no English text is left in the Vietnamese dashboard, and axe
-// finds nothing serious. With SCREENSHOTS, in every color scheme and width; only then with content, which takes minutes.
+// finds nothing serious. With LOOKS (`all`, or some like vi-dark-360), in these
+// color schemes and widths; only then with content, which takes minutes.
 
 type Look = [language: 'en' | 'vi', scheme: 'light' | 'dark', width: number]
 const everyLook: Look[] = (['en', 'vi'] as const).flatMap((language) => (['light', 'dark'] as const).flatMap((scheme) => [1440, 360].map((width): Look => [language, scheme, width])))
 const wanted = (process.env.LOOKS ?? '').split(',').filter((l) => l !== '')
-const looksOf = (few: Look[]) => (process.env.SCREENSHOTS ? everyLook.filter((l) => wanted.length === 0 || wanted.includes(l.join('-'))) : few)
+const looksOf = (few: Look[]) => (wanted.length > 0 ? everyLook.filter((l) => wanted.includes('all') || wanted.includes(l.join('-'))) : few)
 const only = (process.env.PAGES ?? '').split(',').filter((p) => p !== '')
 
 const d = new Dateline()
@@ -88,7 +89,7 @@ async function visit(look: Look, pages: Record<string, string>, folder: string, 
     await dashboard.live()
     problems.push(...(await dashboard.barriers()).map((b) => `${name}: ${b}`))
     if (language === 'vi') problems.push(...(await shownTexts(page)).filter(({ text }) => isEnglish(text) && !written.includes(text)).map(({ text, attribute }) => `${name}: English${attribute ? ` ${attribute}` : ''}: ${text}`))
-    if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${folder}-${name}-${look.join('-')}.png`, fullPage: width > 600, animations: 'disabled' })
+    if (process.env.LOOKS && process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${folder}-${name}-${look.join('-')}.png`, fullPage: width > 600, animations: 'disabled' })
   }
   await dashboard.close()
   expect([...new Set(problems)]).toEqual([])
@@ -101,18 +102,18 @@ test.each(looksOf([['vi', 'light', 1440]]))('every empty page, in %s, %s, at %i 
   await visit(look, empty, 'empty', await names())
 }, 300_000)
 
-test.runIf(process.env.SCREENSHOTS)('content', async () => {
+test.runIf(process.env.LOOKS)('content', async () => {
   await d.stop()
   await d.start('--demo')
   content = await fill(d)
 }, 600_000)
 
-test.runIf(process.env.SCREENSHOTS).each(looksOf([['vi', 'light', 1440]]))('every page with content, in %s, %s, at %i px', async (...look) => {
+test.runIf(process.env.LOOKS).each(looksOf([['vi', 'light', 1440]]))('every page with content, in %s, %s, at %i px', async (...look) => {
   const [posts, articles] = await Promise.all(['/api/v1/posts?limit=200', '/api/v1/articles?limit=200'].map((path) => d.send<object>('GET', path)))
   await visit(look, full(content), 'full', JSON.stringify([posts, articles, await names()]))
 }, 400_000)
 
-test.runIf(process.env.SCREENSHOTS)('pages outside the dashboard', async () => {
+test.runIf(process.env.LOOKS)('pages outside the dashboard', async () => {
   for (const [language, scheme, width] of looksOf([])) {
     const dashboard = await Dashboard.open(browser, d, { colorScheme: scheme, locale: language === 'vi' ? 'vi-VN' : 'en-GB', viewport: { width, height: 740 } })
     for (const [name, path] of [['login', '/login'], ['login-used', '/login/once/nothing']] as const) {

@@ -113,7 +113,7 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 		if err != nil {
 			return webhook.Answer{}, err
 		}
-		send, err := s.Push.sending(ctx, d, text)
+		send, err := s.Push.sending(ctx, d, text) //nolint:bodyclose // exchange closes it
 		if err != nil {
 			return webhook.Answer{}, err
 		}

@@ -23,8 +23,8 @@ test('messages have the same placeholders in every language', () => {
 // Words that mean the same are one word, see docs/reference/vietnamese.md; tones stand as in Meta's and Google's texts.
 test('Vietnamese has one spelling and one word for each thing', () => {
   const all = [...flat(vi), ...flat(messages)]
-  const wrong = [/(?<![q\p{L}])\p{L}*(?<!q)(?:o[àáảãạèéẻẽẹ]|u[ỳýỷỹỵ])(?!\p{L})/iu, /bài đăng(?! (lên|trễ))/i, /tin bài/i, /tweet|click/i, /\d %/]
-  for (const [key, text] of all) for (const one of wrong) expect([key, one.exec(text)?.[0]]).toEqual([key, undefined])
+  const wrong = [/(?<!q)(?:o[àáảãạèéẻẽẹ]|u[ỳýỷỹỵ])(?!\p{L})/iu, /bài đăng(?! (lên|trễ))/i, /tin bài/i, /tweet|click/i, /\d %/]
+  expect(all.flatMap(([key, text]) => wrong.map((one) => [key, one.exec(text)?.[0]])).filter(([, found]) => found !== undefined)).toEqual([])
 })
 
 test('no message is empty', () => {
