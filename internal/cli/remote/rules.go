@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func (o Options) rules() *cobra.Command {
 			if one.PauseReason != nil {
 				status += " (" + string(*one.PauseReason) + ")"
 			}
-			rows = append(rows, []string{one.Id.String(), shorten(one.Name, 40), string(one.Definition.Mode), status, fmt.Sprint(one.PostsLast24Hours), fmt.Sprint(one.AttentionCount)})
+			rows = append(rows, []string{one.Id.String(), shorten(one.Name, 40), string(one.Definition.Mode), status, strconv.Itoa(one.PostsLast24Hours), strconv.Itoa(one.AttentionCount)})
 		}
 		return table(s.out, []string{"id", "name", "mode", "status", "posts in 24 h", "need attention"}, rows)
 	}), o.previewRule())

@@ -179,9 +179,9 @@ func validateTemplate(p *problems, field, text string) {
 
 // validateViews checks the triggers that count readers.
 func (r Rule) validateViews(p *problems) {
-	inRange := func(field string, n, least, limit int) {
-		if n < least || n > limit {
-			p.add(field, "invalid", "Enter a number from %d to %d.", least, limit)
+	inRange := func(field string, n, limit int) {
+		if n < 1 || n > limit {
+			p.add(field, "invalid", "Enter a number from %d to %d.", 1, limit)
 		}
 	}
 	t, e := r.Trigger.Trending, r.Trigger.Evergreen
@@ -189,14 +189,14 @@ func (r Rule) validateViews(p *problems) {
 		p.add("trigger.evergreen", "conflict", "A rule posts either what is trending or what is evergreen. Create two rules.")
 	}
 	if t != nil {
-		inRange("trigger.trending.min_views", t.MinViews, 1, maxViews)
-		inRange("trigger.trending.hours", t.Hours, 1, maxTrendingHours)
+		inRange("trigger.trending.min_views", t.MinViews, maxViews)
+		inRange("trigger.trending.hours", t.Hours, maxTrendingHours)
 	}
 	if e != nil {
-		inRange("trigger.evergreen.min_views", e.MinViews, 1, maxViews)
-		inRange("trigger.evergreen.days", e.Days, 1, maxViewDays)
-		inRange("trigger.evergreen.min_age_days", e.MinAgeDays, 1, maxRepeatDays)
-		inRange("trigger.evergreen.repeat_days", e.RepeatDays, 1, maxRepeatDays)
+		inRange("trigger.evergreen.min_views", e.MinViews, maxViews)
+		inRange("trigger.evergreen.days", e.Days, maxViewDays)
+		inRange("trigger.evergreen.min_age_days", e.MinAgeDays, maxRepeatDays)
+		inRange("trigger.evergreen.repeat_days", e.RepeatDays, maxRepeatDays)
 	}
 }
 
