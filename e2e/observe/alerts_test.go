@@ -107,6 +107,11 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	for i := range 60 {
 		n.schedule(fmt.Sprintf("retried %d", i), 3*time.Second, accounts["flaky"])
 	}
+	// On a slow machine these are over before the alert has been pending long enough.
+	n.repeat(func() {
+		time.Sleep(200 * time.Millisecond)
+		_, _ = n.try(http.MethodPost, "/api/v1/posts", map[string]any{"content": "retried again", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["flaky"]}}, nil)
+	})
 	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
 		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 
