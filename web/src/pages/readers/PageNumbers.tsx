@@ -25,7 +25,8 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
   const [type, setType] = useState<(typeof types)[number]>(site.own ? 'click' : 'view')
   const path = { id: site.id }
   const key = ['page', site.id, page]
-  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
+  // The stream announces views before unique visitors are counted.
+  const stats = useQuery({ queryKey: [...key, 'stats'], refetchInterval: 10_000, queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
   const series = useQuery({
     queryKey: [...key, 'series', unit, type],
     placeholderData: keepPreviousData,
