@@ -128,7 +128,7 @@ type tree struct {
 	figures   map[string][]float64
 }
 
-// checkOut checks a commit out and builds the programs that all parts need.
+// checkOut checks a commit out in a temporary directory, which remove deletes.
 func checkOut(ctx context.Context, commit string) (t tree, remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "dateline-bench-")
 	if err != nil {

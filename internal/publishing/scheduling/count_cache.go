@@ -32,8 +32,8 @@ const (
 	countTTL        = 2 * time.Second
 	maxCachedCounts = 1000 // cached at once
 	// cacheMargin is how far from the limit a cached number must be, so that the first
-	// post beyond the limit is reported. Other processes schedule fewer posts during
-	// countTTL.
+	// post beyond the limit is reported. Posts that other processes schedule during
+	// countTTL are counted late; the warning then comes with one of the next posts.
 	cacheMargin = 20
 	// windowParts is the number of units in a window.
 	windowParts = 120
