@@ -253,6 +253,7 @@ type Server struct {
 	Articles          *pipeline.Service    // likewise
 	Search            *savedsearch.Service // likewise
 	Rules             Rules                // likewise
+	Stories           Stories              // likewise
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check
 	System            System       // state of the installation

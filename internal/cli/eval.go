@@ -17,7 +17,7 @@ import (
 // eval measures the extraction on datasets with ground truth.
 func (p *Program) eval() *cobra.Command {
 	group := p.group("eval", "measure the quality of algorithms on datasets")
-	group.AddCommand(p.evalArticles())
+	group.AddCommand(p.evalArticles(), p.evalStories())
 	return group
 }
 
