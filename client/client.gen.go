@@ -2171,6 +2171,7 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	StoryMissed               WebhookType = "story.missed"
 	SystemRecovered           WebhookType = "system.recovered"
 	SystemTrouble             WebhookType = "system.trouble"
 )
@@ -2207,6 +2208,8 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case StoryMissed:
 		return true
 	case SystemRecovered:
 		return true

@@ -2173,6 +2173,7 @@ const (
 	PostUncertain             WebhookType = "post.uncertain"
 	SiteDrop                  WebhookType = "site.drop"
 	SiteSpike                 WebhookType = "site.spike"
+	StoryMissed               WebhookType = "story.missed"
 	SystemRecovered           WebhookType = "system.recovered"
 	SystemTrouble             WebhookType = "system.trouble"
 )
@@ -2209,6 +2210,8 @@ func (e WebhookType) Valid() bool {
 	case SiteDrop:
 		return true
 	case SiteSpike:
+		return true
+	case StoryMissed:
 		return true
 	case SystemRecovered:
 		return true

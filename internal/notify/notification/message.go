@@ -187,7 +187,7 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 		}
 	case "story_missed":
 		add(webpage.Text{EN: "Owners of sources that have it: %d", VI: "Số đơn vị đã đưa tin: %d"}, d.Owners)
-		e.URL = base + "/app/stories/" + url.PathEscape(d.StoryID)
+		e.URL = base + "/app/news/stories/" + url.PathEscape(d.StoryID)
 		if d.PostID != "" {
 			add(webpage.Text{EN: "Prepared draft: %s", VI: "Bài nháp đã soạn sẵn: %s"}, base+"/app/posts/"+url.PathEscape(d.PostID))
 		}
