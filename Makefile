@@ -5,7 +5,9 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 TOOLS       := $(CURDIR)/.tools
 COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 DATE        := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
-GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)"
+# Address of the source files, for links of the documentation: SOURCE=https://git.example/dateline/blob/v0.1.0
+SOURCE      ?=
+GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.source=$(SOURCE)"
 
 # The same for building, testing, linting and for tools, so that each package is
 # compiled once. Without cgo sqlc has no C code, which takes minutes to compile.
@@ -61,7 +63,7 @@ web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
 
 .PHONY: docs-site
 docs-site: ## write the documentation as static pages to dist/docs; the program also serves them at /docs
-	@go run ./docs/build -o dist/docs -version "$(or $(VERSION),dev)"
+	@go run ./docs/build -o dist/docs -version "$(or $(VERSION),dev)" -source "$(SOURCE)"
 
 .PHONY: client
 client: client/typescript/dist/index.js ## build the TypeScript client of the API (needs Node 20.19 or later)
@@ -73,6 +75,14 @@ client/typescript/node_modules/.package-lock.json: client/typescript/package-loc
 client/typescript/dist/index.js: client/typescript/node_modules/.package-lock.json client/typescript/src/index.ts client/typescript/tsconfig.json api/openapi.yaml
 	@cd client/typescript && npm run --silent build
 	@touch $@
+
+client/n8n/node_modules/.package-lock.json: client/n8n/package-lock.json
+	@cd client/n8n && npm ci --no-progress --ignore-scripts
+	@touch $@
+
+.PHONY: n8n
+n8n: build temporald client/n8n/node_modules/.package-lock.json ## build the n8n nodes, lint them with n8n's rules, and test them against the real program
+	@cd client/n8n && npm run --silent build && npm run --silent lint && npm run --silent test
 
 # Without Node the program is built without the dashboard; its page says how to
 # add it.
@@ -90,12 +100,20 @@ temporald: build ## build the embedded Temporal server (minutes the first time, 
 release: web $(NFPM) ## write the files of a release to dist (VERSION=0.1.0; TARGETS=linux/amd64 builds fewer)
 	@[[ "$(VERSION)" =~ ^[0-9]+\.[0-9]+\.[0-9]+ ]] || { echo "VERSION must be set: make release VERSION=0.1.0"; exit 1; }
 	@git diff --quiet HEAD || { echo "Commit your changes first: a release has the version and date of its commit."; exit 1; }
-	go run ./deploy/release -version $(VERSION) -commit $(COMMIT) -date $(DATE) -nfpm $(NFPM) -out dist/$(VERSION) $(if $(TARGETS),-targets $(TARGETS))
+	go run ./deploy/release -version $(VERSION) -commit $(COMMIT) -date $(DATE) -source "$(SOURCE)" -nfpm $(NFPM) -out dist/$(VERSION) $(if $(TARGETS),-targets $(TARGETS))
 	@cat dist/$(VERSION)/SHA256SUMS
 
 .PHONY: install-test
 install-test: ## install the files of a release in bare root file systems, as root (VERSION=0.1.0; DEBIAN=folder of a debootstrap)
 	go test ./e2e/install -count=1 -timeout 20m -install $(abspath dist/$(VERSION)) -debian "$(DEBIAN)" -v
+
+.PHONY: containers-test
+containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with crun and engines of the system
+	go test ./e2e/containers -count=1 -timeout 20m -containers -v
+
+.PHONY: reproducible
+reproducible: ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
+	@scripts/reproducible.sh "$(VERSION)" "$(TARGETS)"
 
 .PHONY: generate
 generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
@@ -140,6 +158,11 @@ race: build temporald ## run all tests under the race detector
 bench-publish: temporald ## measure lateness, posts per minute next to bare Temporal, and cost, on the whole stack (HERD="3000 10000")
 	@go build -o bin/bench ./e2e/bench
 	@./bin/bench -herd "$(or $(HERD),3000)" $(BENCHFLAGS)
+
+.PHONY: bench-quick
+bench-quick: temporald ## print ratios to the baselines by CPU time in about three minutes; compare with another commit (AGAINST=a tag or commit; ROUNDS=3)
+	@go build -o bin/benchquick ./e2e/benchquick
+	@./bin/benchquick -against "$(AGAINST)" -rounds $(or $(ROUNDS),1) $(BENCHFLAGS)
 
 .PHONY: bench-extract
 bench-extract: ## measure extraction per second and core, next to go-trafilatura; F1 with ARTICLES_DIR (ROUNDS=20)

@@ -13,11 +13,12 @@ import (
 	"dateline/internal/cli"
 )
 
-// These are set by the build: -ldflags "-X main.version=… -X main.commit=… -X main.date=…".
+// These are set by the build: -ldflags "-X main.version=… -X main.commit=… -X main.date=… -X main.source=…".
 var (
 	version = "dev"
 	commit  string //nolint:gochecknoglobals // of the source; the linker sets it
 	date    string //nolint:gochecknoglobals // of the commit; likewise
+	source  string //nolint:gochecknoglobals // address of the source files, see docs.Options; likewise
 )
 
 func main() {
@@ -28,7 +29,7 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	program := cli.Program{Version: version, Commit: commit, Date: date, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
+	program := cli.Program{Version: version, Commit: commit, Date: date, Source: source, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
 	os.Exit(program.Run(ctx, os.Args[1:]))
 }
 

@@ -38,11 +38,11 @@ const seriesBatch = 100
 type MaterializeResult struct {
 	Series  int
 	Changed int // posts created, updated or withdrawn
-	Failed  int // series in trouble; the next run tries them again
+	Failed  int // series whose posts could not be created; the next run retries
 }
 
-// MaterializeSeries brings the posts of every series up to its rule. A series
-// in trouble does not stop the others.
+// MaterializeSeries creates and updates the posts of every series by its rule. A series
+// that fails does not stop the others.
 func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResult, err error) {
 	isSignaling := true
 	for after := uuid.Nil; ; {
@@ -53,7 +53,7 @@ func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResul
 		for _, id := range ids {
 			changed, err := s.Scheduler.Materialize(ctx, id)
 			if err != nil {
-				s.Log.ErrorContext(ctx, "a series could not make its posts", "series_id", id, "error", err)
+				s.Log.ErrorContext(ctx, "creating the posts of a series failed", "series_id", id, "error", err)
 				result.Failed++
 			}
 			result.Series++

@@ -21,6 +21,7 @@ import (
 // The pages behind links of notifications, which are not part of openapi.yaml.
 const (
 	decisionRoute           = notification.DecisionPath + ":token"
+	confirmChannelRoute     = notification.ConfirmPath + ":token"
 	unsubscribeChannelRoute = notification.UnsubscribePath + ":token"
 )
 
@@ -29,6 +30,7 @@ type NotificationStore interface {
 	NotificationDecision(ctx context.Context, item int64) (notification.Decision, error)
 	UseNotificationLink(ctx context.Context, item int64) (bool, error)
 	Channel(ctx context.Context, id uuid.UUID) (notification.Channel, error)
+	ConfirmChannel(ctx context.Context, id uuid.UUID, recipient string) error
 	UnsubscribeChannel(ctx context.Context, id uuid.UUID) error
 }
 
@@ -49,6 +51,7 @@ func (s *Server) notificationRoutes(r *gin.Engine) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		r.Handle(method, decisionRoute, limited(s.decide))
+		r.Handle(method, confirmChannelRoute, limited(s.confirmChannel))
 		r.Handle(method, unsubscribeChannelRoute, limited(s.unsubscribeChannel))
 	}
 }
@@ -163,7 +166,40 @@ func (s *Server) decided(ctx context.Context, d notification.Decision, choice st
 	return nil
 }
 
-const unsubscribeHTML = `<form method="post"><button>{{.}}</button></form>`
+// confirmChannel asks for, and with a POST request records, the agreement of a recipient
+// to get emails.
+func (s *Server) confirmChannel(c *gin.Context) {
+	ctx, look := c.Request.Context(), webpage.PreferencesOf(c.Request)
+	id, recipient, err := s.NotificationLinks.Confirmed(c.Param("token"))
+	var channel notification.Channel
+	if err == nil {
+		channel, err = s.NotificationStore.Channel(ctx, id)
+	}
+	if err == nil && channel.Hint != recipient {
+		err = apperr.NotFound("link") // the channel has another address since
+	}
+	if err == nil && c.Request.Method == http.MethodPost {
+		err = s.NotificationStore.ConfirmChannel(audit.ByUser(ctx, channel.UserID), id, recipient)
+		channel.ConfirmedAt = new(time.Time)
+	}
+	if err != nil {
+		s.linkFailed(c, look, err)
+		return
+	}
+	page := webpage.Page{Title: look.Translate(webpage.Text{EN: "Confirmed", VI: "Đã xác nhận"}),
+		Texts: []string{look.Translate(webpage.Text{EN: "%s gets notifications. Each has a link to unsubscribe.", VI: "%s sẽ nhận thông báo. Mỗi thông báo có liên kết để hủy."}, recipient)}}
+	if channel.IsUnconfirmed() {
+		page.Title = look.Translate(webpage.Text{EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn"})
+		page.Texts = []string{look.Translate(webpage.Text{EN: "Should %s get notifications of Dateline?", VI: "%s muốn nhận thông báo của Dateline?"}, recipient)}
+		if page.Body, err = look.Body(buttonHTML, page.Title); err != nil {
+			s.linkFailed(c, look, err)
+			return
+		}
+	}
+	s.showNotice(c, look, http.StatusOK, page)
+}
+
+const buttonHTML = `<form method="post"><button>{{.}}</button></form>`
 
 // unsubscribeChannel asks for, and with a POST request does, the end of emails. Mail
 // programs send the POST request themselves (RFC 8058, 3.2).
@@ -186,7 +222,7 @@ func (s *Server) unsubscribeChannel(c *gin.Context) {
 	if c.Request.Method != http.MethodPost && channel.Status == notification.Enabled {
 		page.Title = look.Translate(webpage.Text{EN: "Unsubscribe", VI: "Hủy nhận email"})
 		page.Texts = []string{look.Translate(webpage.Text{EN: "Should %s get no more notifications?", VI: "%s không muốn nhận thông báo nữa?"}, channel.Hint)}
-		if page.Body, err = look.Body(unsubscribeHTML, page.Title); err != nil {
+		if page.Body, err = look.Body(buttonHTML, page.Title); err != nil {
 			s.linkFailed(c, look, err)
 			return
 		}

@@ -17,6 +17,7 @@ import (
 type Notifications interface {
 	Create(ctx context.Context, who workspace.Principal, d notification.Draft) (notification.Channel, error)
 	List(ctx context.Context, who workspace.Principal) ([]notification.Channel, error)
+	PushKey(ctx context.Context) (string, error)
 	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, d notification.Draft) (notification.Channel, error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)
@@ -27,7 +28,11 @@ type Notifications interface {
 // ListNotificationChannels lists the caller's channels.
 func (s *Server) ListNotificationChannels(ctx context.Context, _ spec.ListNotificationChannelsRequestObject) (spec.ListNotificationChannelsResponseObject, error) {
 	list, err := s.Notifications.List(ctx, principal(ctx))
-	out := spec.ListNotificationChannels200JSONResponse{Channels: []spec.NotificationChannel{}, CanSendEmail: s.CanSendEmail}
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.Notifications.PushKey(ctx)
+	out := spec.ListNotificationChannels200JSONResponse{Channels: []spec.NotificationChannel{}, CanSendEmail: s.CanSendEmail, PushKey: key}
 	for _, c := range list {
 		out.Channels = append(out.Channels, channelJSON(c))
 	}
@@ -80,6 +85,9 @@ func (s *Server) RedeliverNotifications(ctx context.Context, r spec.RedeliverNot
 func channelDraft(b spec.NotificationChannelSettings) notification.Draft {
 	d := notification.Draft{Kind: notification.Kind(b.Kind), Name: b.Name, URL: b.Url, Token: b.Token, Recipient: b.Recipient, OwnPostsOnly: value(b.OwnPostsOnly), Digest: notification.NoDigest,
 		QuietFrom: value(b.QuietFrom), QuietTo: value(b.QuietTo), TimeZone: b.TimeZone, Language: webpage.English, Enabled: b.Enabled == nil || *b.Enabled}
+	if b.PushKeys != nil {
+		d.PushKeys = &notification.PushKeys{P256dh: b.PushKeys.P256dh, Auth: b.PushKeys.Auth}
+	}
 	for _, t := range b.Types {
 		d.Types = append(d.Types, string(t))
 	}
@@ -94,7 +102,7 @@ func channelDraft(b spec.NotificationChannelSettings) notification.Draft {
 
 func channelJSON(c notification.Channel) spec.NotificationChannel {
 	out := spec.NotificationChannel{Id: c.ID, Kind: spec.NotificationChannelKind(c.Kind), Name: c.Name, Destination: c.Hint, OwnPostsOnly: c.OwnPostsOnly, Digest: spec.NotificationDigest(c.Digest),
-		TimeZone: c.TimeZone, Language: spec.NotificationLanguage(c.Language), Status: spec.NotificationChannelStatus(c.Status), FailingSince: c.FailingSince, Dead: c.Dead,
+		TimeZone: c.TimeZone, Language: spec.NotificationLanguage(c.Language), Status: spec.NotificationChannelStatus(c.Status), Confirmed: !c.IsUnconfirmed(), FailingSince: c.FailingSince, Dead: c.Dead,
 		Types: []spec.WebhookType{}, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	for _, t := range c.Types {
 		out.Types = append(out.Types, spec.WebhookType(t))

@@ -20,7 +20,7 @@ func notificationLinks(n *newsroomtest.Newsroom) notification.Links {
 }
 
 func notifications(n *newsroomtest.Newsroom) *notification.Service {
-	return &notification.Service{Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus, Links: notificationLinks(n), CanSendEmail: true}
+	return &notification.Service{Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus, Links: notificationLinks(n), Push: &notification.Push{Store: n.Store, Sealer: n.Sealer}, CanSendEmail: true}
 }
 
 const channelsPath = "/api/v1/notification-channels"
@@ -32,15 +32,19 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	settings := object{"kind": "telegram", "name": " Desk ", "token": "123:secret", "recipient": "-100", "types": []string{"post.failed", "post.uncertain"}, "quiet_from": "22:00", "quiet_to": "07:00", "time_zone": "Europe/Berlin", "language": "vi"}
 	var made spec.NotificationChannel
 	s.decode(s.send("POST", channelsPath, settings, as(viewer)...), 201, &made)
-	if made.Name != "Desk" || made.Destination != "-100" || *made.QuietFrom != "22:00" || *made.QuietTo != "07:00" || made.Digest != "none" || made.Language != "vi" || made.Status != "enabled" || len(made.Types) != 2 {
-		t.Errorf("got %+v", made)
+	if got, want := [...]string{made.Name, made.Destination, *made.QuietFrom, *made.QuietTo, string(made.Digest), string(made.Language), string(made.Status)},
+		[...]string{"Desk", "-100", "22:00", "07:00", "none", "vi", "enabled"}; got != want || len(made.Types) != 2 {
+		t.Errorf("got %q with types %v, want %q with two", got, made.Types, want)
 	}
 	path := channelsPath + "/" + made.Id.String()
 	// The token is kept when it is not given, and never shown.
 	made = spec.NotificationChannel{}
 	s.decode(s.send("PUT", path, object{"kind": "telegram", "name": "Night desk", "types": []string{"post.failed"}, "digest": "daily", "time_zone": "UTC", "enabled": false}, as(viewer)...), 200, &made)
-	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" || made.Status != "disabled" || *made.DisabledReason != "owner" {
-		t.Errorf("got %+v", made)
+	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" {
+		t.Errorf("got %+v, want the same chat with a daily digest", made)
+	}
+	if made.Status != "disabled" || *made.DisabledReason != "owner" {
+		t.Errorf("got %s, want disabled by its owner", made.Status)
 	}
 	s.refused(s.send("POST", path+"/test", nil, as(viewer)...), 409, "channel_disabled")
 	s.decode(s.send("PUT", path, settings, as(viewer)...), 200, &made)
@@ -55,7 +59,7 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	var list spec.NotificationChannelList
 	a := s.send("GET", channelsPath, nil, as(viewer)...)
 	s.decode(a, 200, &list)
-	if len(list.Channels) != 1 || !list.CanSendEmail || strings.Contains(string(a.body), "secret") {
+	if len(list.Channels) != 1 || !list.Channels[0].Confirmed || !list.CanSendEmail || len(list.PushKey) != 87 || strings.Contains(string(a.body), "secret") {
 		t.Errorf("got %s", a.body)
 	}
 	// Owners do not see or change the channels of others.
@@ -95,6 +99,9 @@ func TestNotificationChannels_RefuseWrongDestinations(t *testing.T) {
 		"path in token":     {object{"kind": "telegram", "token": "1:a/../x", "recipient": "-100"}, "token"},
 		"no chat":           {object{"kind": "telegram", "token": "1:a", "recipient": "desk"}, "recipient"},
 		"no room":           {object{"kind": "matrix", "url": "https://chat.example", "token": "t", "recipient": "#desk:chat.example"}, "recipient"},
+		"no keys":           {object{"kind": "push", "url": "https://push.example/1"}, "push_keys"},
+		"wrong keys":        {object{"kind": "push", "url": "https://push.example/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}}, "push_keys"},
+		"private push":      {object{"kind": "push", "url": "https://192.168.1.1/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}}, "url"},
 		"unknown zone":      {object{"kind": "email", "recipient": "a@b.example", "time_zone": "Mars"}, "time_zone"},
 		"half quiet hours":  {object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00"}, "quiet_from"},
 		"equal quiet hours": {object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00", "quiet_to": "22:00"}, "quiet_from"},
@@ -112,9 +119,10 @@ func TestNotificationChannels_RefuseWrongDestinations(t *testing.T) {
 func (s *server) uncertainItem(who workspace.Principal) (post.Post, string) {
 	s.t.Helper()
 	recipient := "editor@news.example"
-	_, err := notifications(s.Newsroom).Create(s.t.Context(), who, notification.Draft{Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.uncertain"},
+	c, err := notifications(s.Newsroom).Create(s.t.Context(), who, notification.Draft{Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.uncertain"},
 		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
 	s.Must(err)
+	s.Must(s.Store.ConfirmChannel(s.t.Context(), c.ID, recipient))
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
 	s.Exec(`update post_events set data = '{"evidence": "Nothing like it among 40 posts.", "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
 	// Open transactions of other tests on the same server delay events for a moment.
@@ -205,6 +213,42 @@ func TestDecisionLink_RefusesWhoMayNotDecide(t *testing.T) {
 	s.Exec("delete from members where user_id = $1", author.UserID)
 	if got, _ := b.open(path+"?choice=absent", url.Values{}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("of a former member: got %s", got.Status)
+	}
+}
+
+// The page has a button: mail filters open links.
+func TestNotificationChannel_ConfirmsWithAButton(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	settings := object{"kind": "email", "name": "Mail", "recipient": "editor@news.example", "types": []string{"post.failed"}, "time_zone": "UTC"}
+	var made spec.NotificationChannel
+	s.decode(s.send("POST", channelsPath, settings), 201, &made)
+	confirmed := func() int {
+		return s.Count("select count(*) from notification_channels where confirmed_at is not null")
+	}
+	address, err := notificationLinks(s.Newsroom).Confirm(made.Id, "editor@news.example")
+	s.Must(err)
+	path := strings.TrimPrefix(address, "https://dateline.example")
+	if got, text := (&browser{s: s}).open(path, nil); got.StatusCode != http.StatusOK || !strings.Contains(text, "<button>") || made.Confirmed || confirmed() != 0 {
+		t.Errorf("the page: got %s %s", got.Status, text)
+	}
+	for range 2 {
+		if got, text := (&browser{s: s}).open(path, url.Values{"a": {"b"}}); got.StatusCode != http.StatusOK || strings.Contains(text, "<button>") || confirmed() != 1 {
+			t.Errorf("got %s %s", got.Status, text)
+		}
+	}
+	var list spec.NotificationChannelList
+	s.decode(s.send("GET", channelsPath, nil), 200, &list)
+	if len(list.Channels) != 1 || !list.Channels[0].Confirmed {
+		t.Errorf("got %+v, want a confirmed channel", list.Channels)
+	}
+	// The link of an address that was replaced leads nowhere.
+	settings["recipient"] = "other@news.example"
+	s.decode(s.send("PUT", channelsPath+"/"+made.Id.String(), settings), 200, &made)
+	for _, token := range []string{path, notification.ConfirmPath + "AAAA"} {
+		if got, _ := (&browser{s: s}).open(token, url.Values{"a": {"b"}}); got.StatusCode != http.StatusNotFound || confirmed() != 0 {
+			t.Errorf("%s: got %s and %d confirmed", token, got.Status, confirmed())
+		}
 	}
 }
 

@@ -72,8 +72,11 @@ func TestSiteReport_Posts(t *testing.T) {
 	var r spec.SiteReport
 	s.decode(s.send("GET", base+"&by=post_accounts&compare=previous", nil), 200, &r)
 	rows := r.Tables[0].Rows
-	if len(rows) != 2 || *rows[0].Totals.Clicks != 2 || *rows[0].Totals.Visits+*rows[1].Totals.Visits != 3 || rows[0].Label == nil || rows[0].Previous == nil || *rows[0].Previous != 0 {
-		t.Errorf("accounts: got %+v, want two with 2 clicks each and 3 visits", rows)
+	if len(rows) != 2 || *rows[0].Totals.Clicks != 2 || *rows[0].Totals.Visits+*rows[1].Totals.Visits != 3 {
+		t.Fatalf("accounts: got %+v, want two with 2 clicks each and 3 visits", rows)
+	}
+	if rows[0].Label == nil || rows[0].Previous == nil || *rows[0].Previous != 0 {
+		t.Errorf("accounts: got %+v, want a name and 0 in the period before", rows[0])
 	}
 	s.refused(s.send("GET", base+"&by=posts&filter=country:VN", nil), 400, "report_not_computable", "by")
 }

@@ -169,7 +169,7 @@ func TestDomain_RenderingAndRecentErrors(t *testing.T) {
 		t.Errorf("new domain: got errors %v, want an empty list", d.RecentErrors)
 	}
 	s.decode(s.send("PATCH", path, object{"render": true}), 200, &d)
-	if !d.Render || s.Count("select count(*) from audit_log where action = 'domain.edited'") != 1 {
+	if !d.Render || s.Count("select count(*) from audit_log where action = 'domain.changed'") != 1 {
 		t.Errorf("got render %v, want true and an entry in the audit log", d.Render)
 	}
 	s.refused(s.send("PATCH", path, object{}), 400, "invalid_request", "render")

@@ -72,8 +72,11 @@ func TestSystem_ReportsState(t *testing.T) {
 		t.Errorf("accounts %+v", state.Accounts)
 	}
 	for _, e := range state.Engines {
-		if !e.Healthy || e.Error != nil || (e.Name == "database" && (len(e.Usage) != 1 || e.Usage[0].Used < 1 || *e.Usage[0].Max < e.Usage[0].Used)) {
-			t.Errorf("engine %+v", e)
+		if !e.Healthy || e.Error != nil {
+			t.Errorf("engine: got %+v, want it healthy", e)
+		}
+		if e.Name == "database" && (len(e.Usage) != 1 || e.Usage[0].Used < 1 || *e.Usage[0].Max < e.Usage[0].Used) {
+			t.Errorf("usage of the database: got %+v, want connections within their limit", e.Usage)
 		}
 	}
 	alerts := s.alerts()

@@ -717,6 +717,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -733,6 +734,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -3175,7 +3178,7 @@ type BulkRow struct {
 	// Row From 1.
 	Row int `json:"row"`
 
-	// Warnings As for single posts, but for `quota_exceeded`. Of rows too near to one another, the later one is warned.
+	// Warnings As for single posts, except `quota_exceeded`. Of rows too near to one another, the later one is warned.
 	Warnings *[]Warning `json:"warnings,omitempty"`
 }
 
@@ -4553,6 +4556,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4602,6 +4607,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4617,6 +4625,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`
@@ -9038,17 +9052,18 @@ type ClientInterface interface {
 	//
 	// Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-	// `rule.resumed`, `agent.acted`. New ones may be
-	// added. The timeline of a post contains all of its events.
+	// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+	// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9599,12 +9614,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9619,12 +9635,13 @@ type ClientInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9638,7 +9655,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannelWithBody Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9647,7 +9664,7 @@ type ClientInterface interface {
 
 	// UpdateNotificationChannel Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9665,6 +9682,8 @@ type ClientInterface interface {
 	RedeliverNotifications(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestNotificationChannel Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 	TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11725,17 +11744,18 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 //
 // Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-// `rule.resumed`, `agent.acted`. New ones may be
-// added. The timeline of a post contains all of its events.
+// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12986,12 +13006,13 @@ func (c *Client) ListNotificationChannels(ctx context.Context, reqEditors ...Req
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type.
 //
@@ -13016,12 +13037,13 @@ func (c *Client) CreateNotificationChannelWithBody(ctx context.Context, contentT
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13055,7 +13077,7 @@ func (c *Client) DeleteNotificationChannel(ctx context.Context, id ChannelID, re
 
 // UpdateNotificationChannelWithBody Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13074,7 +13096,7 @@ func (c *Client) UpdateNotificationChannelWithBody(ctx context.Context, id Chann
 
 // UpdateNotificationChannel Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13122,6 +13144,8 @@ func (c *Client) RedeliverNotifications(ctx context.Context, id ChannelID, reqEd
 }
 
 // TestNotificationChannel Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Corresponds with POST /api/v1/notification-channels/{id}/test (the `TestNotificationChannel` operationId).
 func (c *Client) TestNotificationChannel(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -28617,17 +28641,18 @@ type ClientWithResponsesInterface interface {
 	//
 	// Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 	// `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-	// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-	// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-	// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-	// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-	// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-	// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-	// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-	// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-	// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-	// `rule.resumed`, `agent.acted`. New ones may be
-	// added. The timeline of a post contains all of its events.
+	// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+	// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -29256,12 +29281,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29276,12 +29302,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// | kind | needs |
 	// |---|---|
-	// | `email` | `recipient`: an address |
+	// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 	// | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 	// | `telegram` | `token` of a bot, `recipient`: the chat |
 	// | `ntfy` | `url` of a topic, optionally `token` |
 	// | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 	// | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+	// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29297,7 +29324,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29306,7 +29333,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 	//
-	// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+	// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29328,6 +29355,8 @@ type ClientWithResponsesInterface interface {
 	RedeliverNotificationsWithResponse(ctx context.Context, id ChannelID, reqEditors ...RequestEditorFn) (*RedeliverNotificationsResponse, error)
 
 	// TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+	//
+	// An email address that is not confirmed gets the link to confirm it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -44808,17 +44837,18 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 //
 // Actions: `login.succeeded`, `workspace.created`, `workspace.changed`, `workspace.exported`,
 // `workspace.import_started`, `workspace.imported`, `member.invited`, `member.role_changed`,
-// `member.removed`, `token.created`, `token.revoked`, `account.connected`,
-// `account.disconnected`, `webhook.created`, `webhook.changed`, `webhook.deleted`,
-// `webhook.secret_rotated`, `notification_channel.created`, `notification_channel.changed`,
-// `notification_channel.deleted`, `site.created`, `site.changed`, `site.deleted`,
-// `site.secret_rotated`, `post.canceled`, `post.discarded`, `post.resent`,
-// `post.confirmed`, `post.approved`, `post.rejected`, `media.added`, `media.changed`,
-// `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`, `domain.paused`,
-// `domain.resumed`, `domain.run`, `domain.emptied`, `domain.edited`,
-// `domain.reading_changed`, `rule.created`, `rule.changed`, `rule.deleted`, `rule.paused`,
-// `rule.resumed`, `agent.acted`. New ones may be
-// added. The timeline of a post contains all of its events.
+// `member.removed`, `token.created`, `token.revoked`, `account.connected`, `account.disconnected`,
+// `webhook.created`, `webhook.changed`, `webhook.deleted`, `webhook.secret_rotated`,
+// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
+// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
+// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
+// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
+// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
+// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
+// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -45867,12 +45897,13 @@ func (c *ClientWithResponses) ListNotificationChannelsWithResponse(ctx context.C
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45893,12 +45924,13 @@ func (c *ClientWithResponses) CreateNotificationChannelWithBodyWithResponse(ctx 
 //
 // | kind | needs |
 // |---|---|
-// | `email` | `recipient`: an address |
+// | `email` | `recipient`: an address. It gets a link; nothing else is sent to it until the link is opened |
 // | `slack`, `discord`, `teams` | `url` of an incoming webhook |
 // | `telegram` | `token` of a bot, `recipient`: the chat |
 // | `ntfy` | `url` of a topic, optionally `token` |
 // | `matrix` | `url` of the homeserver, `token`, `recipient`: the room |
 // | `webhook` | `url` of any server, optionally `token`, sent as a bearer token |
+// | `push` | `url` and `push_keys` of a browser's `PushSubscription`, made with the `push_key` of the list |
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45926,7 +45958,7 @@ func (c *ClientWithResponses) DeleteNotificationChannelWithResponse(ctx context.
 
 // UpdateNotificationChannelWithBodyWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45941,7 +45973,7 @@ func (c *ClientWithResponses) UpdateNotificationChannelWithBodyWithResponse(ctx 
 
 // UpdateNotificationChannelWithResponse Replaces the settings of a channel.
 //
-// The kind cannot be changed. An absent `url`, `token` or `recipient` is kept.
+// The kind cannot be changed. An absent `url`, `token`, `recipient` or `push_keys` is kept. A new email address has to be confirmed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45981,6 +46013,8 @@ func (c *ClientWithResponses) RedeliverNotificationsWithResponse(ctx context.Con
 }
 
 // TestNotificationChannelWithResponse Sends a test notification, also during quiet hours.
+//
+// An email address that is not confirmed gets the link to confirm it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

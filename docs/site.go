@@ -44,9 +44,17 @@ type Page struct {
 	Text  string `json:"text"`
 }
 
-// Build renders the site: a map of paths to their content. base is the path of its root,
-// which ends with a slash.
-func Build(base, version string) (map[string][]byte, error) {
+// Options of a site.
+type Options struct {
+	Base    string // path of its root, which ends with a slash
+	Version string
+	// Source is the address of the source files, such as
+	// https://git.example/dateline/blob/v0.1.0. Without it, links to them are code.
+	Source string
+}
+
+// Build renders the site: a map of paths to their content.
+func Build(o Options) (map[string][]byte, error) {
 	layout, err := template.ParseFS(assets, "site/page.html")
 	if err != nil {
 		return nil, err
@@ -67,12 +75,12 @@ func Build(base, version string) (map[string][]byte, error) {
 			site[name] = raw
 			return nil
 		}
-		one, err := render(name, base, raw)
+		one, err := render(name, o, raw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		var out bytes.Buffer
-		if err := layout.Execute(&out, map[string]any{"Title": one.Title, "Part": one.Part, "Base": base, "Version": version, "Body": template.HTML(one.html)}); err != nil { //nolint:gosec // the pages of this repository
+		if err := layout.Execute(&out, map[string]any{"Title": one.Title, "Part": one.Part, "Base": o.Base, "Version": o.Version, "Body": template.HTML(one.html)}); err != nil { //nolint:gosec // the pages of this repository
 			return err
 		}
 		site[htmlName(name)] = out.Bytes()
@@ -110,7 +118,7 @@ type rendered struct {
 	html string
 }
 
-func render(name, base string, raw []byte) (rendered, error) {
+func render(name string, o Options, raw []byte) (rendered, error) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithXHTML()))
 	root := markdown.Parser().Parse(text.NewReader(raw))
 	out := rendered{Page: Page{Path: htmlName(name), Part: path.Dir(name)}}
@@ -118,6 +126,7 @@ func render(name, base string, raw []byte) (rendered, error) {
 		out.Part = ""
 	}
 	var words strings.Builder
+	var toSource []*ast.Link
 	err := ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -128,9 +137,12 @@ func render(name, base string, raw []byte) (rendered, error) {
 				out.Title = textOf(n, raw)
 			}
 		case *ast.Link:
-			n.Destination = []byte(target(name, base, string(n.Destination)))
+			address := target(name, o, string(n.Destination))
+			if n.Destination = []byte(address); address == "" {
+				toSource = append(toSource, n)
+			}
 		case *ast.Image:
-			n.Destination = []byte(target(name, base, string(n.Destination)))
+			n.Destination = []byte(target(name, o, string(n.Destination)))
 		case *ast.Text:
 			words.Write(n.Segment.Value(raw))
 			words.WriteByte(' ')
@@ -147,6 +159,9 @@ func render(name, base string, raw []byte) (rendered, error) {
 	}
 	if out.Title == "" {
 		return out, errors.New("the page has no title")
+	}
+	for _, link := range toSource {
+		link.Parent().ReplaceChild(link.Parent(), link, asCode(link, raw))
 	}
 	out.Text = strings.Join(strings.Fields(words.String()), " ")
 	var body strings.Builder
@@ -168,9 +183,16 @@ func textOf(n ast.Node, raw []byte) string {
 	return out.String()
 }
 
-// target returns the address of a link. Files outside of the documentation are in the
-// repository, which the site does not contain: their links lead nowhere.
-func target(from, base, to string) string {
+// asCode returns the text of a link as code.
+func asCode(link *ast.Link, raw []byte) ast.Node {
+	code := ast.NewString([]byte("<code>" + template.HTMLEscapeString(textOf(link, raw)) + "</code>"))
+	code.SetCode(true) // rendered as it is
+	return code
+}
+
+// target returns the address of a link. Files outside of the documentation are source
+// files, which the site does not contain; without their address it returns nothing.
+func target(from string, o Options, to string) string {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
 		return to
 	}
@@ -178,13 +200,16 @@ func target(from, base, to string) string {
 	name := path.Join(path.Dir(from), file)
 	switch {
 	case strings.HasSuffix(name, "api/openapi.yaml"):
-		return strings.TrimSuffix(base, Path) + "/api/openapi.yaml"
+		return strings.TrimSuffix(o.Base, Path) + "/api/openapi.yaml"
+	case strings.HasPrefix(name, "..") && o.Source == "":
+		return ""
 	case strings.HasPrefix(name, ".."):
-		return "#"
+		name = strings.TrimPrefix(name, "../")
+		o.Base = strings.TrimSuffix(o.Source, "/") + "/"
 	case path.Ext(name) == ".md":
 		name = htmlName(name)
 	}
-	address := base + name
+	address := o.Base + name
 	if hasFragment {
 		address += "#" + fragment
 	}
@@ -196,6 +221,7 @@ type Site struct {
 	// Base is the path of the program's public URL, without a trailing slash.
 	Base    string
 	Version string
+	Source  string // see Options
 
 	once  sync.Once
 	pages map[string][]byte
@@ -204,7 +230,7 @@ type Site struct {
 
 // ServeHTTP serves a page. They are rendered at the first request.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.once.Do(func() { s.pages, s.err = Build(s.Base+Path, s.Version) })
+	s.once.Do(func() { s.pages, s.err = Build(Options{Base: s.Base + Path, Version: s.Version, Source: s.Source}) })
 	if s.err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return

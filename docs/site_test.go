@@ -17,7 +17,7 @@ import (
 // internet, and nothing is inline, which its policy would refuse.
 func TestSite_IsCompleteAndSelfContained(t *testing.T) {
 	t.Parallel()
-	site, err := docs.Build("/news/docs/", "0.1.0")
+	site, err := docs.Build(docs.Options{Base: "/news/docs/", Version: "0.1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestSite_IsCompleteAndSelfContained(t *testing.T) {
 			file, fragment, _ := strings.Cut(m[1], "#")
 			own, isOwn := strings.CutPrefix(file, "/news/docs/")
 			switch {
-			case strings.HasPrefix(m[1], "https://"), strings.HasPrefix(m[1], "http://"), m[1] == "/news/api/openapi.yaml", m[1] == "#":
+			case strings.HasPrefix(m[1], "https://"), strings.HasPrefix(m[1], "http://"), m[1] == "/news/api/openapi.yaml":
 				continue
 			case file == "":
 				own = name
@@ -70,6 +70,23 @@ func TestSite_IsCompleteAndSelfContained(t *testing.T) {
 	for _, p := range index {
 		if p.Title == "" || p.Text == "" || site[p.Path] == nil {
 			t.Errorf("got %q with the title %q", p.Path, p.Title)
+		}
+	}
+}
+
+func TestSite_LinksSourceFiles(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"": `<td><code>internal/infra/config</code></td>`,
+		"https://git.example/dateline/blob/v0.1.0": `<a href="https://git.example/dateline/blob/v0.1.0/internal/infra/config">internal/infra/config</a>`,
+	} {
+		site, err := docs.Build(docs.Options{Base: "/docs/", Version: "0.1.0", Source: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := site["index.html"]
+		if !bytes.Contains(page, []byte(want)) || bytes.Contains(page, []byte(`href="#"`)) || bytes.Contains(page, []byte(`href=""`)) {
+			t.Errorf("with the source at %q: index.html lacks %s", source, want)
 		}
 	}
 }

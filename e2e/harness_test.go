@@ -168,7 +168,7 @@ func (d *dateline) await(lines <-chan string) {
 		}
 	}
 	go func() {
-		for range lines { // keeps the pipe from filling up
+		for range lines { // the pipe must not fill up
 		}
 	}()
 }

@@ -22,7 +22,8 @@ var (
 )
 
 // TestHerd_Survives kills the program or an engine around the second at which many
-// posts are due. Each post must reach the network exactly once.
+// posts are due. Each post must reach the network exactly once. After the program was
+// killed, the notification of each must arrive, too.
 func TestHerd_Survives(t *testing.T) {
 	t.Parallel()
 	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
@@ -47,8 +48,24 @@ func TestHerd_Survives(t *testing.T) {
 			time.Sleep(time.Until(h.at.Add(when.after)))
 			when.kill(h.dateline)
 			h.wantAllOnce()
+			if strings.HasPrefix(when.what, "the program") {
+				h.inbox.wantNotified(t, *survivors)
+			}
 		})
 	}
+}
+
+// TestNotifications_SurviveAKilledWorker kills the program while a notification is being
+// delivered, and others wait.
+func TestNotifications_SurviveAKilledWorker(t *testing.T) {
+	t.Parallel()
+	h := newHerd(t)
+	<-h.inbox.arrived
+	h.kill()
+	h.start()
+	h.ready()
+	h.wantAllOnce()
+	h.inbox.wantNotified(t, *survivors)
 }
 
 // herd is a burst: many posts that are due at one second, on several accounts as in a
@@ -56,6 +73,7 @@ func TestHerd_Survives(t *testing.T) {
 type herd struct {
 	*dateline
 	network *network
+	inbox   *inbox
 	at      time.Time
 	text    func(i int) string
 }
@@ -64,10 +82,11 @@ const herdAccounts = 20
 
 func newHerd(t *testing.T) *herd {
 	t.Helper()
-	n := newNetwork(t)
-	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_LOG_LEVEL=warn"), network: n}
+	n, in := newNetwork(t), newInbox(t)
+	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+in.host(), "DATELINE_LOG_LEVEL=warn"), network: n, inbox: in}
 	h.start()
 	h.ready()
+	in.subscribe(h.dateline)
 	accounts, began := make([]string, herdAccounts), time.Now()
 	for i := range accounts {
 		accounts[i] = n.connect(h.dateline, fmt.Sprintf("desk%d", i))

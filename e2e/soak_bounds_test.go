@@ -39,7 +39,7 @@ func (s *soak) wantFlat() {
 	s.t.Logf("heap %.0f → %.0f MB, resident %.0f → %.0f MB, goroutines %.0f → %.0f, files %.0f → %.0f", early.Heap/1e6, lately.Heap/1e6,
 		early.Resident/1e6, lately.Resident/1e6, early.Goroutines, lately.Goroutines, early.Files, lately.Files)
 	if *soakFor < settle+time.Minute {
-		s.t.Logf("%s is too short to tell whether anything grows", *soakFor)
+		s.t.Logf("%s is too short to see whether anything grows", *soakFor)
 		return
 	}
 	if lately.Heap > early.Heap*heapGrowth+heapSlack {

@@ -31,7 +31,7 @@ func startUI(o options) (*uiserver.Server, error) {
 	}))
 	go func() { _ = ui.Start() }()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", o.ui()) //nolint:gosec // the address that it was just told to listen on
+		conn, err := net.Dial("tcp", o.ui()) //nolint:gosec // its own address
 		if err == nil {
 			return ui, conn.Close()
 		}

@@ -19,6 +19,11 @@ import (
 //go:embed all:dist*
 var dist embed.FS
 
+// pushWorker is the service worker for notifications in browsers.
+//
+//go:embed push.js
+var pushWorker []byte
+
 // Page is the dashboard. If the binary contains none, it is a page that explains how to
 // build it and lists the other pages.
 type Page struct {
@@ -51,6 +56,11 @@ func (p Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch asset := strings.TrimPrefix(path.Clean(r.URL.Path), "/"); {
 	case err == nil && strings.HasPrefix(asset, "assets/"):
 		p.serveAsset(w, r, files, asset)
+	case asset == "app/push.js":
+		w.Header().Set("Content-Type", contentType(asset))
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		_, _ = w.Write(pushWorker) // the reader may be gone
 	case err == nil && asset == "":
 		http.Redirect(w, r, p.Base+"/app/", http.StatusFound)
 	case err == nil:

@@ -43,6 +43,16 @@ func TestPage_SameForEveryPathAndNotCached(t *testing.T) {
 	}
 }
 
+// Without the dashboard, too: subscribed browsers update the worker.
+func TestPage_ServesTheWorkerForPush(t *testing.T) {
+	for name, p := range map[string]Page{"built": built(), "not built": {Base: "/desk", Files: fstest.MapFS{}}} {
+		a := get(t, p, "/app/push.js")
+		if a.Code != http.StatusOK || a.Header().Get("Content-Type") != "text/javascript; charset=utf-8" || a.Header().Get("Cache-Control") != "no-cache" || !strings.Contains(a.Body.String(), "showNotification") {
+			t.Errorf("%s: got %d %v", name, a.Code, a.Header())
+		}
+	}
+}
+
 func TestStylesNeedANonceThatIsNewEachTime(t *testing.T) {
 	seen := map[string]bool{}
 	for range 3 {

@@ -144,7 +144,7 @@ func ensure(ctx context.Context, c client.Client, all []client.ScheduleOptions) 
 			return fmt.Errorf("updating the schedule %s: %w", want.ID, err)
 		}
 		if paused {
-			continue // a trigger would run it all the same
+			continue // a trigger would run it although it is paused
 		}
 		if err := handle.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}); err != nil {
 			return fmt.Errorf("running the schedule %s: %w", want.ID, err)

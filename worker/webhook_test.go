@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
@@ -83,7 +84,7 @@ func (r *receiver) all() []received {
 }
 
 // verify implements the specification's "Signature scheme" independently of our own
-// code.
+// code, and asks the specification's library.
 func verify(t *testing.T, secret string, r received) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -95,6 +96,20 @@ func verify(t *testing.T, secret string, r received) {
 	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	if !slices.Contains(strings.Fields(r.signature), want) {
 		t.Errorf("%s is signed %q", r.id, r.signature)
+	}
+	library, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := http.Header{}
+	for name, value := range map[string]string{webhook.HeaderID: r.id, webhook.HeaderTimestamp: r.timestamp, webhook.HeaderSignature: r.signature} {
+		headers.Set(name, value)
+	}
+	if err := library.Verify([]byte(r.body), headers); err != nil {
+		t.Errorf("the library of Standard Webhooks refuses %s: %v", r.id, err)
+	}
+	if library.Verify([]byte(r.body+" "), headers) == nil {
+		t.Error("the library accepts a changed body")
 	}
 	sent, err := strconv.ParseInt(r.timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {

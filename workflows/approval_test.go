@@ -43,7 +43,7 @@ func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
 			r.room.change(takeBack)
 			r.SignalWorkflow(workflows.SignalChanged, nil)
-			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("held", "held",
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("not due", "not_due",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 		}
 		r.wantEnd(post.Draft)

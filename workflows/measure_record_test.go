@@ -29,7 +29,7 @@ func TestRecordMeasure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := start(t, c, &gauge{}, name, row.workflow, row.args...)
+			run := start(t, c, &measureActivities{}, name, row.workflow, row.args...)
 			if err := run.Get(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -38,13 +38,13 @@ func TestRecordMeasure(t *testing.T) {
 	}
 }
 
-// gauge has the activities that read metrics; the first reading fails.
-type gauge struct{ runs atomic.Int32 }
+// measureActivities are the activities that read metrics; the first reading fails.
+type measureActivities struct{ runs atomic.Int32 }
 
-func (g *gauge) StartMeasuring(context.Context) (int, error) { return 2, nil }
+func (a *measureActivities) StartMeasuring(context.Context) (int, error) { return 2, nil }
 
-func (g *gauge) MeasureAccount(context.Context, uuid.UUID) (measure.Summary, error) {
-	if g.runs.Add(1) == 1 {
+func (a *measureActivities) MeasureAccount(context.Context, uuid.UUID) (measure.Summary, error) {
+	if a.runs.Add(1) == 1 {
 		return measure.Summary{}, temporal.NewApplicationErrorWithOptions("the database is down", "down", temporal.ApplicationErrorOptions{NextRetryDelay: 1})
 	}
 	return measure.Summary{Read: 3, Reason: measure.ReasonRateLimit}, nil

@@ -16,9 +16,9 @@ import (
 	"dateline/workflows"
 )
 
-// shelf stands in for the search index on a real server: it fails once, and then has
+// fakeIndex is a search index for recording: it fails once, and then has
 // changes for a while.
-type shelf struct {
+type fakeIndex struct {
 	mu    sync.Mutex
 	looks int
 	away  bool // it has failed once
@@ -27,7 +27,7 @@ type shelf struct {
 // watches is the number of polls before nothing more happens.
 const watches = 3
 
-func (s *shelf) next() (looks int, away bool) {
+func (s *fakeIndex) next() (looks int, away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.away {
@@ -38,7 +38,7 @@ func (s *shelf) next() (looks int, away bool) {
 	return s.looks, false
 }
 
-func (s *shelf) watched() int {
+func (s *fakeIndex) watched() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.looks
@@ -49,7 +49,7 @@ func errSearchUnavailable() error {
 }
 
 // SyncIndex is a stub of the activity.
-func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
+func (s *fakeIndex) SyncIndex(ctx context.Context) (int, error) {
 	looks, away := s.next()
 	if away {
 		return 0, errSearchUnavailable()
@@ -62,7 +62,7 @@ func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 }
 
 // Reindex implements the activity of that name.
-func (s *shelf) Reindex(context.Context) (int, error) {
+func (s *fakeIndex) Reindex(context.Context) (int, error) {
 	if _, away := s.next(); away {
 		return 0, errSearchUnavailable()
 	}
@@ -87,7 +87,7 @@ func TestRecordSearch(t *testing.T) {
 	for name, of := range searchScenarios() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, queue := &shelf{}, workflows.SearchQueue+"-"+name
+			s, queue := &fakeIndex{}, workflows.SearchQueue+"-"+name
 			w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder}) //nolint:staticcheck // names the build without versioning the worker
 			registerSearch(w)
 			w.RegisterActivity(s)

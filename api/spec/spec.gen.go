@@ -719,6 +719,7 @@ const (
 	NotificationChannelKindEmail    NotificationChannelKind = "email"
 	NotificationChannelKindMatrix   NotificationChannelKind = "matrix"
 	NotificationChannelKindNtfy     NotificationChannelKind = "ntfy"
+	NotificationChannelKindPush     NotificationChannelKind = "push"
 	NotificationChannelKindSlack    NotificationChannelKind = "slack"
 	NotificationChannelKindTeams    NotificationChannelKind = "teams"
 	NotificationChannelKindTelegram NotificationChannelKind = "telegram"
@@ -735,6 +736,8 @@ func (e NotificationChannelKind) Valid() bool {
 	case NotificationChannelKindMatrix:
 		return true
 	case NotificationChannelKindNtfy:
+		return true
+	case NotificationChannelKindPush:
 		return true
 	case NotificationChannelKindSlack:
 		return true
@@ -3177,7 +3180,7 @@ type BulkRow struct {
 	// Row From 1.
 	Row int `json:"row"`
 
-	// Warnings As for single posts, but for `quota_exceeded`. Of rows too near to one another, the later one is warned.
+	// Warnings As for single posts, except `quota_exceeded`. Of rows too near to one another, the later one is warned.
 	Warnings *[]Warning `json:"warnings,omitempty"`
 }
 
@@ -4555,6 +4558,8 @@ type Notification struct {
 
 // NotificationChannel defines model for NotificationChannel.
 type NotificationChannel struct {
+	// Confirmed False: the recipient of emails has not agreed yet, and gets nothing.
+	Confirmed bool      `json:"confirmed"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// Dead Notifications that were not delivered.
@@ -4604,6 +4609,9 @@ type NotificationChannelList struct {
 	// CanSendEmail Whether the operator has configured an SMTP server.
 	CanSendEmail bool                  `json:"can_send_email"`
 	Channels     []NotificationChannel `json:"channels"`
+
+	// PushKey The `applicationServerKey` that browsers subscribe with.
+	PushKey string `json:"push_key"`
 }
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
@@ -4619,6 +4627,12 @@ type NotificationChannelSettings struct {
 
 	// OwnPostsOnly Of events of posts, only those of your own posts.
 	OwnPostsOnly *bool `json:"own_posts_only,omitempty"`
+
+	// PushKeys The keys of a browser's subscription.
+	PushKeys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"push_keys,omitempty"`
 
 	// QuietFrom Start of the quiet hours. What happens until `quiet_to` is sent afterwards, in one message.
 	QuietFrom *string `json:"quiet_from,omitempty"`

@@ -76,11 +76,11 @@ func publishing() Dashboard {
 			over("Webhook deliveries waiting", "short", "", Line{`max(dateline_webhook_deliveries_pending)`, "waiting"}),
 		}},
 		{"Workers", []Panel{
-			over("Armed", "short", "Posts that workers hold ready in memory.", Line{`sum by (instance) (dateline_posts_armed)`, "{{instance}}"}),
+			over("Armed", "short", "Posts that wait for their time in the memory of a worker.", Line{`sum by (instance) (dateline_posts_armed)`, "{{instance}}"}),
 			over("Backlog of Temporal", "short", "Tasks that no worker has started yet.", Line{`max by (task_queue, kind) (dateline_temporal_backlog)`, "{{task_queue}} {{kind}}"}),
 			over("Steps wait for a worker", "s", "From when a workflow's step was ready to when a worker took it, the slowest of twenty. Alerts begin at 5 s.",
 				Line{`histogram_quantile(0.95, sum by (task_queue, le) (rate(temporal_workflow_task_schedule_to_start_latency_seconds_bucket[$__rate_interval])))`, "{{task_queue}}"}),
-			over("Activities wait for a worker", "s", "Likewise. 0 while the worker that wants them runs them itself.",
+			over("Activities wait for a worker", "s", "From when an activity was ready to when a worker took it. 0 while a worker runs its own activities.",
 				Line{`histogram_quantile(0.95, sum by (task_queue, le) (rate(temporal_activity_schedule_to_start_latency_seconds_bucket[$__rate_interval]))) or vector(0)`, "{{task_queue}}"}),
 			over("Oldest task that waits", "s", "Alerts begin at 30 s.", Line{`max by (task_queue, kind) (dateline_temporal_backlog_age_seconds)`, "{{task_queue}} {{kind}}"}),
 			over("Room for tasks", "short", "Free task slots of the workers.", Line{`sum by (task_queue, worker_type) (temporal_worker_task_slots_available)`, "{{task_queue}} {{worker_type}}"}),

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	set.StringVar(&r.version, "version", "", "`version`, such as 0.1.0")
 	set.StringVar(&r.commit, "commit", "", "`commit` of the source")
+	set.StringVar(&r.source, "source", "", "`address` of the source files, for links of the documentation")
 	date := set.String("date", "", "`time` of the commit, such as 2026-12-24T18:00:00Z; the time of all files")
 	set.StringVar(&r.out, "out", "dist", "output `folder`")
 	set.StringVar(&r.cache, "cache", ".tools/postgres", "`folder` for downloaded PostgreSQL programs")

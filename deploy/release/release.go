@@ -17,6 +17,7 @@ import (
 // release is a build of all files.
 type release struct {
 	version, commit string
+	source          string    // address of the source files; can be empty
 	time            time.Time // of the commit
 	out             string
 	cache           string
@@ -74,7 +75,7 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 		return err
 	}
 	for _, p := range []struct{ module, name, flags string }{
-		{".", "dateline", fmt.Sprintf("-X main.version=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.time.UTC().Format(time.RFC3339))},
+		{".", "dateline", fmt.Sprintf("-X main.version=%s -X main.commit=%s -X main.date=%s -X main.source=%s", r.version, r.commit, r.time.UTC().Format(time.RFC3339), r.source)},
 		{"temporald", "temporald", ""},
 	} {
 		out, err := filepath.Abs(filepath.Join(dir, p.name))

@@ -43,6 +43,7 @@ type options struct {
 	profiles string
 	keepLog  string
 	hurry    bool
+	repeats  int
 }
 
 func (o options) measures(part string) bool {
@@ -62,7 +63,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
-	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that")
+	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare")
+	set.IntVar(&o.repeats, "rounds", 1, "`number` of alternating measurements of the deferred baseline and the sustained rate; the mean is reported")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
 	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
@@ -78,6 +80,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if o.networks < 1 || o.networks > 2 || o.accounts < o.networks {
 		return o, errors.New("-networks must be 1 or 2, and -accounts at least as many")
+	}
+	if o.repeats < 1 {
+		return o, errors.New("-rounds must be at least 1")
 	}
 	if o.steady < 10 || o.rate < 1 {
 		return o, errors.New("-steady must be at least 10 and -rate at least 1")
@@ -123,17 +128,9 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 			return err
 		}
 		r.rate("bare, timer", r.bare)
-		if r.deferred, err = s.bare(ctx, o, deferredWorkflow); err != nil {
-			return err
-		}
-		r.rate("bare, deferred", r.deferred)
 	}
-	if o.measures("sustained") {
-		if r.sustained, err = s.sustained(ctx, o); err != nil {
-			return err
-		}
-		r.rate("sustained", r.sustained)
-		r.ratio()
+	if err := measureRates(ctx, o, s, r); err != nil {
+		return err
 	}
 	if o.measures("cost") {
 		costs, err := s.costs(ctx)
@@ -148,5 +145,31 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 		}
 		r.say("bulk         %.0f posts per second accepted, %.0f workflows per second started", r.bulk.PerS, r.bulk.StartedPerS)
 	}
+	return nil
+}
+
+// measureRates alternates between the deferred baseline and posts.
+func measureRates(ctx context.Context, o options, s *stack, r *report) error {
+	var deferred, sustained []rate
+	for round := range o.repeats {
+		if o.measures("bare") || o.measures("deferred") {
+			f, err := s.bare(ctx, o, deferredWorkflow)
+			if err != nil {
+				return err
+			}
+			r.rate("bare, deferred", f)
+			deferred = append(deferred, f)
+		}
+		if o.measures("sustained") {
+			f, err := s.sustained(ctx, o, round)
+			if err != nil {
+				return err
+			}
+			r.rate("sustained", f)
+			sustained = append(sustained, f)
+		}
+	}
+	r.deferred, r.sustained = meanRate(deferred), meanRate(sustained)
+	r.ratio()
 	return nil
 }

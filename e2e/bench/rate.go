@@ -42,8 +42,8 @@ func (s *stack) addCost(r *rate, n int, started time.Duration, starting, complet
 // capacity. They are accepted before the first one is due, so that the measurement
 // covers publishing (waking, loading, claiming, sending, recording and ending) but not
 // the API.
-func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
-	accounts, err := s.connect(ctx, "steady", 1, 1)
+func (s *stack) sustained(ctx context.Context, o options, round int) (rate, error) {
+	accounts, err := s.connect(ctx, fmt.Sprintf("steady%d-", round), 1, 1)
 	if err != nil {
 		return rate{}, err
 	}
@@ -59,7 +59,7 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	before := sample()
 	scheduling, profiled := time.Now(), make(chan error, 1)
 	go func() { profiled <- s.profile(ctx, o, scheduling, scheduleProfile, "schedule") }()
-	if _, _, err := s.schedule(ctx, accounts, "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
+	if _, _, err := s.schedule(ctx, accounts, fmt.Sprintf("steady%d-", round), o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
 	started, between := time.Since(scheduling), sample()
@@ -182,4 +182,15 @@ func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives 
 	})
 	// The reconciler may check a late post once more after it is done.
 	return slices.DeleteFunc(lives, func(l life) bool { return l.dispatched.IsZero() }), err
+}
+
+// meanRate averages measurements.
+func meanRate(all []rate) (mean rate) {
+	n := float64(len(all))
+	for _, r := range all {
+		mean.N += r.N
+		mean.DuePerMin, mean.PerMin, mean.WholeMin = mean.DuePerMin+r.DuePerMin/n, mean.PerMin+r.PerMin/n, mean.WholeMin+r.WholeMin/n
+		mean.StartedPerS, mean.EndToEndMin, mean.CPUms = mean.StartedPerS+r.StartedPerS/n, mean.EndToEndMin+r.EndToEndMin/n, mean.CPUms+r.CPUms/n
+	}
+	return mean
 }

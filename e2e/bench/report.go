@@ -36,9 +36,13 @@ func (r *report) rate(name string, f rate) {
 }
 
 func (r *report) ratio() {
-	if r.bare.PerMin > 0 {
-		r.say("ratio        %.2f of the bare workflows with a timer, %.2f of the deferred ones; end to end %.2f; CPU time %.2f ×",
-			r.sustained.PerMin/r.bare.PerMin, r.sustained.PerMin/r.deferred.PerMin, r.sustained.EndToEndMin/r.deferred.EndToEndMin, r.sustained.CPUms/r.deferred.CPUms)
+	if r.sustained.N == 0 || r.deferred.N == 0 {
+		return
+	}
+	r.say("ratio        %.2f of the deferred bare workflows; end to end %.2f; CPU time %.2f ×",
+		r.sustained.PerMin/r.deferred.PerMin, r.sustained.EndToEndMin/r.deferred.EndToEndMin, r.sustained.CPUms/r.deferred.CPUms)
+	if r.bare.N > 0 {
+		r.say("             %.2f of those with a timer", r.sustained.PerMin/r.bare.PerMin)
 	}
 }
 
@@ -87,10 +91,15 @@ func (r *report) figures() map[string]any {
 		f["sustained_per_min"] = math.Round(r.sustained.PerMin)
 	}
 	if r.bare.N > 0 {
-		f["bare_per_min"], f["deferred_per_min"] = math.Round(r.bare.PerMin), math.Round(r.deferred.PerMin)
+		f["bare_per_min"] = math.Round(r.bare.PerMin)
+	}
+	if r.deferred.N > 0 {
+		f["deferred_per_min"] = math.Round(r.deferred.PerMin)
 	}
 	if r.sustained.N > 0 && r.bare.N > 0 {
 		f["ratio"] = thousandths(r.sustained.PerMin / r.bare.PerMin)
+	}
+	if r.sustained.N > 0 && r.deferred.N > 0 {
 		f["due_vs_deferred"] = thousandths(r.sustained.PerMin / r.deferred.PerMin)
 		f["end_to_end_vs_deferred"] = thousandths(r.sustained.EndToEndMin / r.deferred.EndToEndMin)
 		f["cpu_per_post_vs_deferred"] = thousandths(r.sustained.CPUms / r.deferred.CPUms)

@@ -51,10 +51,12 @@ type figures struct {
 	EqualPagesPerS float64 `json:"equal_pages_per_s"`
 	EqualColly     float64 `json:"equal_colly_pages_per_s"`
 	RatioEqual     float64 `json:"ratio_equal"`
-	FrontierURLs   int     `json:"frontier_urls"`
-	FrontierOps    float64 `json:"frontier_ops_per_s"`
-	Transitions    float64 `json:"transitions_per_page"`
-	CPUs           int     `json:"cpus"`
+	// CPU time of Colly's process by that of the crawl worker, without their engines.
+	CPURatioEqual float64 `json:"cpu_ratio_equal"`
+	FrontierURLs  int     `json:"frontier_urls"`
+	FrontierOps   float64 `json:"frontier_ops_per_s"`
+	Transitions   float64 `json:"transitions_per_page"`
+	CPUs          int     `json:"cpus"`
 }
 
 // TestBench compares the crawler, without politeness delays and storing everything,
@@ -97,14 +99,14 @@ func (s *stage) throughput(out *figures, pages int) {
 		homes = append(homes, site.Home())
 	}
 	// Other load disturbs the runs, so Colly runs once before and once after Dateline.
-	before := s.colly(homes, out.Pages, "100")
+	before, _ := s.colly(homes, out.Pages, "100")
 	out.PagesPerS = s.crawlAll(out.Pages)
 	out.Transitions = float64(s.transitions()) / float64(out.Pages)
 	s.killWorker(0)
-	after := s.colly(homes, out.Pages, "100")
+	after, _ := s.colly(homes, out.Pages, "100")
 	// Dateline runs with a higher GOGC. For comparison, so does Colly, which then is
 	// not bare.
-	out.CollyRelaxed = s.colly(homes, out.Pages, "300")
+	out.CollyRelaxed, _ = s.colly(homes, out.Pages, "300")
 	out.CollyPagesPer = (before + after) / 2
 	out.Ratio = out.PagesPerS / out.CollyPagesPer
 	s.Logf("Colly %.0f and %.0f pages a second, nothing stored; ours %.0f, all stored: ratio %.2f; Colly with GOGC=300 %.0f; %.3f state transitions of Temporal a page",
@@ -119,13 +121,15 @@ func (s *stage) throughputAtEqualSettings(out *figures) {
 	for _, site := range s.world.Sites() {
 		homes = append(homes, site.Home())
 	}
-	before := s.colly(homes, out.Pages, "300", "-s3", s.S3)
+	before, cpuBefore := s.colly(homes, out.Pages, "300", "-s3", s.S3)
 	out.EqualPagesPerS = s.crawlAll(out.Pages)
-	s.killWorker(0)
-	after := s.colly(homes, out.Pages, "300", "-s3", s.S3)
+	cpu := s.killWorker(0)
+	after, cpuAfter := s.colly(homes, out.Pages, "300", "-s3", s.S3)
 	out.EqualColly = (before + after) / 2
 	out.RatioEqual = out.EqualPagesPerS / out.EqualColly
-	s.Logf("at equal settings, everything stored: Colly %.0f and %.0f pages a second, ours %.0f: ratio %.2f", before, after, out.EqualPagesPerS, out.RatioEqual)
+	out.CPURatioEqual = (cpuBefore + cpuAfter).Seconds() / 2 / cpu.Seconds()
+	s.Logf("at equal settings, everything stored: Colly %.0f and %.0f pages a second, ours %.0f: ratio %.2f; CPU time of Colly %s, of our worker %s",
+		before, after, out.EqualPagesPerS, out.RatioEqual, (cpuBefore+cpuAfter)/2, cpu)
 }
 
 // crawlAll crawls all sites, from the first request until the last page is recorded.
@@ -157,8 +161,9 @@ func (s *stage) crawlAll(pages int) float64 {
 	return float64(pages) / took.Seconds()
 }
 
-// colly runs bare Colly over all sites. gogc is its GOGC; Go's default is 100.
-func (s *stage) colly(homes []string, pages int, gogc string, options ...string) float64 {
+// colly runs bare Colly over all sites and returns its pages per second and its CPU
+// time. gogc is its GOGC; Go's default is 100.
+func (s *stage) colly(homes []string, pages int, gogc string, options ...string) (perSecond float64, cpu time.Duration) {
 	s.Helper()
 	program, err := filepath.Abs("../../bin/bench-colly")
 	s.must(err)
@@ -179,7 +184,7 @@ func (s *stage) colly(homes []string, pages int, gogc string, options ...string)
 	if got.Pages != pages {
 		s.Errorf("Colly fetched %d pages, not %d", got.Pages, pages)
 	}
-	return float64(got.Pages) / got.Seconds
+	return float64(got.Pages) / got.Seconds, cpuTime(cmd)
 }
 
 // transitions sums the state transitions of all workflows.

@@ -207,19 +207,27 @@ func (s *stage) startWorker(slot int) {
 	s.workers[slot] = cmd
 }
 
-// killWorker kills a worker process with SIGKILL.
-func (s *stage) killWorker(slot int) {
+// killWorker kills a worker process with SIGKILL and returns its CPU time.
+func (s *stage) killWorker(slot int) (used time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stop(s.workers[slot])
+	used = stop(s.workers[slot])
 	s.workers[slot] = nil
+	return used
 }
 
-func stop(w *exec.Cmd) {
+func stop(w *exec.Cmd) (used time.Duration) {
 	if w != nil {
 		_ = w.Process.Kill()
 		_ = w.Wait()
+		used = cpuTime(w)
 	}
+	return used
+}
+
+// cpuTime returns the CPU time of a process that has ended.
+func cpuTime(w *exec.Cmd) time.Duration {
+	return w.ProcessState.UserTime() + w.ProcessState.SystemTime()
 }
 
 // schedule runs the planner as often as the speed factor requires.

@@ -98,12 +98,13 @@ type process struct {
 	version string
 	commit  string
 	date    string
+	source  string   // address of the source files; can be empty
 	sites   *demoWeb // nil unless the demo runs
 }
 
 // process returns the description of a process of this program.
 func (p *Program) process(service string) process {
-	return process{service: service, version: p.Version, commit: p.Commit, date: p.Date}
+	return process{service: service, version: p.Version, commit: p.Commit, date: p.Date, source: p.Source}
 }
 
 // assemble connects to the engines and creates the components. box is the sandbox; it
@@ -213,7 +214,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		p.closers.push("view counting", p.audience.close)
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
-	p.notifications = &notification.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), CanSendEmail: cfg.SMTPHost != ""}
+	p.notifications = &notification.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), Push: p.push(), CanSendEmail: cfg.SMTPHost != "", Confirmations: notification.NewConfirmations()}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
 		return nil, err
 	}
@@ -266,7 +267,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{Base: page.Base, Version: p.of.version},
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{Base: page.Base, Version: p.of.version, Source: p.of.source},
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()

@@ -22,6 +22,7 @@ type Program struct {
 	Version string
 	Commit  string // of the source; can be empty
 	Date    string // of the commit; can be empty
+	Source  string // address of the source files, see docs.Options; can be empty
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer

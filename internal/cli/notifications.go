@@ -11,9 +11,14 @@ func (p *parts) notificationLinks() notification.Links {
 	return notification.Links{Sealer: p.sealer, PublicURL: p.cfg.PublicURL}
 }
 
+// push returns what sends notifications to browsers.
+func (p *parts) push() *notification.Push {
+	return &notification.Push{Store: p.store, Sealer: p.sealer, PublicURL: p.cfg.PublicURL}
+}
+
 // notificationSender returns the sender of notifications.
 func (p *parts) notificationSender() *notification.Sender {
-	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Links: p.notificationLinks()}
+	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks()}
 	if p.cfg.SMTPHost != "" {
 		s.Mailer = p.smtp()
 	}

@@ -132,7 +132,7 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 		"Web": {"news.example.com", map[string]http.HandlerFunc{
 			"news.example.com": text("did:web:id.example.com"), "id.example.com": document("at://news.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com did:web:id.example.com", ""},
 		"Identity": {did, map[string]http.HandlerFunc{
-			"plc.directory": document("at://whoever.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com " + did, ""},
+			"plc.directory": document("at://somebody.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com " + did, ""},
 		"NotConfirmed": {"news.example.com", map[string]http.HandlerFunc{
 			"news.example.com": text(did), "plc.directory": document("at://victim.example.com", "https://pds.example.com"), "pds.example.com": login}, "", "handle_not_confirmed"},
 		"PlainServer": {"news.example.com", map[string]http.HandlerFunc{

@@ -30,8 +30,8 @@ func (b *Bluesky) MeasureRules(network.Account, network.PostRef) network.Measure
 }
 
 // Measure reads posts from the public AppView, which needs no token. It omits posts
-// that were deleted as well as those that it hides or does not have yet; the
-// account's own server tells which.
+// that were deleted as well as those that it hides or does not have yet, so
+// missing posts are looked up on the account's own server.
 // https://docs.bsky.app/docs/api/app-bsky-feed-get-posts
 func (b *Bluesky) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
 	var out network.Measured

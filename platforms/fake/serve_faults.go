@@ -158,7 +158,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) {
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to abort
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http aborts the response
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // makes Close send a reset

@@ -96,7 +96,7 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 		"Both":   {"Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource is reached.", "", network.ScopeAccount, "member_posts", true},
 		"App":    {"Resource level throttle APPLICATION DAY limit for calls to this resource is reached.", "", network.ScopeApp, "app_posts", true},
 		"Burst":  {"Too many requests", "", network.ScopeAccount, "", false},
-		"Told":   {"Too many requests", "30", network.ScopeAccount, "member_posts", false},
+		"Header": {"Too many requests", "30", network.ScopeAccount, "member_posts", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -172,8 +172,9 @@ func (l *LinkedIn) measureOrganization(ctx context.Context, account network.Acco
 	return out, nil
 }
 
-// readAnalytics reads the metrics of a member's post, one call each. Sources differ
-// in how the post is named (Member Post Statistics), hence the option.
+// readAnalytics reads the metrics of a member's post, one call each. LinkedIn's
+// documentation names the post in two ways (Member Post Statistics);
+// Options.BareEntity selects one of them.
 func (l *LinkedIn) readAnalytics(ctx context.Context, account network.Account, urn string, request network.MeasureRequest, found *network.PostMetrics, out *network.Measured) error {
 	entity := escape(urn)
 	if !l.options.BareEntity {

@@ -53,7 +53,7 @@ func TestText_Verdict(t *testing.T) {
 	}
 }
 
-func TestKey_TellsApartWhatAListingShows(t *testing.T) {
+func TestKey_CoversWhatAListingShows(t *testing.T) {
 	base := network.Submission{Text: "R&amp;D \\*budget\\*", MediaIDs: []string{"1"}, ReplyTo: "7"}
 	same := network.Submission{Text: "R&D *budget*", MediaIDs: []string{"2"}, ReplyTo: "7", Key: "other"}
 	if string(matching.Key(base)) != string(matching.Key(same)) {

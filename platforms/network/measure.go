@@ -37,7 +37,7 @@ const (
 	MetricViews     Metric = "views"      // how often it was shown or played, not unique
 	MetricReach     Metric = "reach"      // accounts that saw it
 	MetricClicks    Metric = "clicks"     // on links
-	MetricAllClicks Metric = "clicks_all" // anywhere on the post, where the network does not tell links apart
+	MetricAllClicks Metric = "clicks_all" // anywhere on the post, if the network does not count clicks on links
 )
 
 // PostRef identifies a published post for Measure.

@@ -1,3 +1,4 @@
+import { createECDH, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -88,6 +89,55 @@ test('a member adds, tests, changes and removes a notification channel', async (
   await page.getByRole('article', { name: 'Night desk' }).waitFor()
   await dashboard.accessible('notification channels')
   await page.getByRole('button', { name: 'Remove Night desk' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No notification channels').waitFor()
+  dashboard.fine()
+})
+
+test('a browser subscribes and shows notifications', async () => {
+  const { page } = dashboard
+  const context = page.context()
+  await context.grantPermissions(['notifications'], { origin: new URL(d.api).origin })
+  await dashboard.go('/system?tab=notifications')
+  // Browsers subscribe at a server of their maker, which tests cannot reach: the receiver takes its place.
+  const browserKeys = createECDH('prime256v1')
+  const p256dh = browserKeys.generateKeys('base64url')
+  await page.evaluate(
+    (subscription) => {
+      PushManager.prototype.subscribe = async () => ({ toJSON: () => subscription }) as unknown as PushSubscription
+    },
+    { endpoint: `${receiver.address}push`, keys: { p256dh, auth: randomBytes(16).toString('base64url') } },
+  )
+  await page.getByRole('button', { name: 'Add channel' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Send by').first().click()
+  await page.getByRole('option', { name: 'This browser' }).click()
+  await dialog.getByLabel('Name').fill('My laptop')
+  await dashboard.accessible('a channel in the browser')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const card = page.getByRole('article', { name: 'My laptop' })
+  await card.getByRole('button', { name: 'Send a test' }).click()
+  await until('the push', () => receiver.raw.some((r) => r.headers['content-encoding'] === 'aes128gcm' && r.headers.authorization?.startsWith('vapid t=')))
+
+  const cdp = await context.newCDPSession(page)
+  const registered = new Promise<string>((done) => {
+    cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      const active = versions.find((v) => v.status === 'activated' && v.scriptURL.endsWith('/app/push.js'))
+      if (active) done(active.registrationId)
+    })
+  })
+  await cdp.send('ServiceWorker.enable')
+  const message = { id: 'n-1', title: 'Not published on @desk', body: 'Post: Giá vàng', url: `${d.api}/app/posts/1`, actions: [{ title: 'Published', url: `${d.api}/app/posts/2` }] }
+  await cdp.send('ServiceWorker.deliverPushMessage', { origin: `${new URL(d.api).origin}/`, registrationId: await registered, data: JSON.stringify(message) })
+  await until('the notification', async () => {
+    const shown = await page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration()
+      return (await registration?.getNotifications())?.map((n) => [n.title, n.body, n.tag])
+    })
+    expect(shown).toEqual([[message.title, message.body, message.id]])
+    return true
+  })
+  await page.getByRole('button', { name: 'Remove My laptop' }).click()
   await dialog.getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No notification channels').waitFor()
   dashboard.fine()

@@ -217,6 +217,34 @@ test('reading now counts the last minutes, and readers never exceed views', asyn
   dashboard.fine()
 }, 120_000)
 
+/** A photo with the place where it was taken. */
+async function photoWithLocation(page: Page): Promise<Buffer> {
+  const encoded = await page.evaluate(() => {
+    const canvas = document.createElement('canvas')
+    canvas.width = canvas.height = 32
+    canvas.getContext('2d')?.fillRect(4, 4, 8, 8)
+    return canvas.toDataURL('image/jpeg').split(',')[1] ?? ''
+  })
+  const plain = Buffer.from(encoded, 'base64')
+  // TIFF with one directory, which has a directory of GPS fields: latitude N.
+  const tiff = Buffer.from('4d4d002a00000008' + '0001' + '8825000400000001' + '0000001a' + '00000000' + '0001' + '0001000200000002' + '4e000000' + '00000000', 'hex')
+  const content = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff])
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(content.length + 2)
+  return Buffer.concat([plain.subarray(0, 2), Buffer.from([0xff, 0xe1]), length, content, plain.subarray(2)])
+}
+
+test('the library shows that the location of a photo was removed', async () => {
+  const { page } = dashboard
+  await dashboard.go('/media')
+  await page.locator('input[type=file]').setInputFiles({ name: 'with-location.jpg', mimeType: 'image/jpeg', buffer: await photoWithLocation(page) })
+  await page.locator('[data-file="with-location.jpg"]').getByText('Location removed').waitFor()
+  await page.locator('input[type=file]').setInputFiles(sample())
+  await page.locator('[data-file="morning.png"]').waitFor()
+  expect(await page.locator('[data-file="morning.png"]').getByText('Location removed').count()).toBe(0)
+  dashboard.fine()
+})
+
 test('irreversible actions need a confirmation', async () => {
   const { page } = dashboard
   /** Opens the dialog by keyboard, cancels it once, and then confirms. */

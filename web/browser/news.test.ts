@@ -168,7 +168,7 @@ test('a search is saved, alerts about a new article, is read as a feed, changed,
   expect(((await (await fetch(json)).json()) as { items: unknown[] }).items).toHaveLength(1)
   await dialog.getByRole('link', { name: 'Saved searches' }).click()
   const kept = page.locator('[data-saved="Vàng <b>"]')
-  await kept.locator('[data-told="0"]').waitFor()
+  await kept.locator('[data-alerts="0"]').waitFor()
   await dashboard.live()
   paper.add('gia-vang-giam', 'Kinh tế', 'Mai Lan', 'Giá vàng quay đầu giảm nhẹ', 'Người mua thưa dần sau kỷ lục.',
     'Sau ba phiên tăng liên tiếp, giá vàng sáng nay quay đầu giảm nhẹ khi giới đầu cơ bán ra để hưởng chênh lệch.',
@@ -176,7 +176,7 @@ test('a search is saved, alerts about a new article, is read as a feed, changed,
     'Giới phân tích cho rằng thị trường cần thêm thời gian để tìm điểm cân bằng mới trong những ngày cuối năm.')
   await api('POST', `/domains/${domain}/run`)
   // The page is not reloaded: an event makes it refetch its data.
-  await kept.locator('[data-told="1"]').waitFor({ timeout: 120_000 })
+  await kept.locator('[data-alerts="1"]').waitFor({ timeout: 120_000 })
   await kept.getByRole('button', { name: 'Alerts' }).click()
   await kept.locator('[data-match]', { hasText: 'Giá vàng quay đầu giảm nhẹ' }).waitFor()
   await dashboard.accessible('saved searches')

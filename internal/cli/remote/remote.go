@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"dateline/client"
+	"dateline/internal/infra/retry"
 )
 
 // Options are the properties of the process.
@@ -184,10 +185,8 @@ func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err == nil {
 			_ = response.Body.Close()
 		}
-		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-time.After(retryDelay << (attempt - 1)):
+		if err := retry.Sleep(r.Context(), retryDelay<<(attempt-1)); err != nil {
+			return nil, err
 		}
 		if r.GetBody != nil {
 			body, err := r.GetBody()

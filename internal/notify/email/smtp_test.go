@@ -153,7 +153,7 @@ func TestSMTP_SendsTextAndHTML(t *testing.T) {
 	}
 }
 
-// Errors say whether another attempt could send an email twice, or would be in vain.
+// Errors say whether another attempt could send an email twice, or would fail again.
 func TestSMTP_ClassifiesErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -16,7 +16,10 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 	add := func(field, code, message string) {
 		problems = append(problems, apperr.FieldError{Field: field, Code: code, Message: message})
 	}
-	for field, text := range map[string]string{"url": d.URL, "token": d.Token, "recipient": d.Recipient} {
+	if k != Browser {
+		d.Keys = PushKeys{}
+	}
+	for field, text := range map[string]string{"url": d.URL, "token": d.Token, "recipient": d.Recipient, "push_keys": d.Keys.P256dh + d.Keys.Auth} {
 		if len(text) > maxSecret || !isText(text) || strings.ContainsAny(text, "\r\n") {
 			add(field, "invalid", "Must be one line of at most 2,000 characters.")
 			return problems
@@ -64,6 +67,12 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 	case Webhook:
 		checkURL()
 		d.Recipient = ""
+	case Browser:
+		checkURL()
+		d.Token, d.Recipient = "", ""
+		if !d.Keys.valid() {
+			add("push_keys", "invalid", "Must be the keys of the browser's subscription: p256dh and auth.")
+		}
 	case Slack, Discord, Teams:
 		checkURL()
 		d.Token, d.Recipient = "", ""

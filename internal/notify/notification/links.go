@@ -15,6 +15,7 @@ import (
 // The path prefixes of the pages behind links. A token follows.
 const (
 	DecisionPath    = "/notifications/decide/"
+	ConfirmPath     = "/notifications/confirm/"
 	UnsubscribePath = "/notifications/unsubscribe/"
 )
 
@@ -24,6 +25,7 @@ const LinkValidity = 7 * 24 * time.Hour
 // The names of the values that links contain, which bind a token to its purpose.
 const (
 	decisionName    = "notification-decision"
+	confirmName     = "notification-confirmation"
 	unsubscribeName = "notification-unsubscribe"
 )
 
@@ -68,6 +70,23 @@ func (l Links) Item(token string) (int64, error) {
 		return 0, err
 	}
 	return strconv.ParseInt(value, 10, 64)
+}
+
+// Confirm returns the link by which the recipient of a channel agrees to get emails. It
+// is bound to the address, so that it does not confirm a later one.
+func (l Links) Confirm(channel uuid.UUID, recipient string) (string, error) {
+	return l.address(ConfirmPath, confirmName, channel.String()+" "+recipient)
+}
+
+// Confirmed returns the channel and the address of a token for confirming.
+func (l Links) Confirmed(token string) (channel uuid.UUID, recipient string, err error) {
+	value, err := l.open(token, confirmName)
+	if err != nil {
+		return uuid.Nil, "", err
+	}
+	id, recipient, _ := strings.Cut(value, " ")
+	channel, err = uuid.Parse(id)
+	return channel, recipient, err
 }
 
 // Unsubscribe returns the link that disables a channel.

@@ -212,6 +212,20 @@ func (c Channel) testMessage(publicURL string) Message {
 		Entries: []Entry{{Title: look.Translate(webpage.Text{EN: "Notifications of Dateline arrive here.", VI: "Thông báo của Dateline được gửi đến đây."}), URL: strings.TrimSuffix(publicURL, "/") + "/app"}}}
 }
 
+// confirmMessage asks the recipient of emails to agree. It contains nothing that its
+// member wrote, so that it cannot be used to send texts to others.
+func (c Channel) confirmMessage() Message {
+	look := webpage.Preferences{Language: c.Language}
+	return Message{Title: look.Translate(webpage.Text{EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn"}),
+		Entries: []Entry{{Lines: []string{look.Translate(webpage.Text{EN: "A member of a newsroom wants to get notifications of Dateline at this address. Confirm it to get them:",
+			VI: "Một thành viên của tòa soạn muốn nhận thông báo của Dateline tại địa chỉ này. Hãy xác nhận để nhận thông báo:"})}}}}
+}
+
+// confirmFooter follows the link to confirm.
+func confirmFooter() webpage.Text {
+	return webpage.Text{EN: "If you did not ask for this, ignore this email: nothing else is sent to you.", VI: "Nếu bạn không yêu cầu, hãy bỏ qua email này: bạn sẽ không nhận thêm email nào."}
+}
+
 // line is a line of a rendered message. Texts come from users and pages, and are escaped
 // for the markup of a service.
 type line struct {
@@ -226,7 +240,7 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 		if i > 0 {
 			out = append(out, line{})
 		}
-		if e.Title != m.Title {
+		if e.Title != "" && e.Title != m.Title {
 			out = append(out, line{text: e.Title, title: true})
 		}
 		for _, text := range e.Lines {

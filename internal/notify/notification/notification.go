@@ -1,5 +1,5 @@
-// Package notification tells members about events: by email, chat or a request to a
-// server. Each member chooses channels, and for each of them which events, when and how
+// Package notification notifies members of events by email, chat, in the browser or by a
+// request to a server. Each member chooses channels, and for each of them which events, when and how
 // often. Notifications are deliveries of package webhook, whose dispatcher, retries and
 // dead letters they share.
 package notification
@@ -30,10 +30,13 @@ const (
 	Matrix   Kind = "matrix"
 	Teams    Kind = "teams"
 	Webhook  Kind = "webhook" // JSON to any server
+	Browser  Kind = "push"    // Web Push (RFC 8030)
 )
 
 // Kinds lists the kinds.
-func Kinds() []Kind { return []Kind{Email, Slack, Telegram, Discord, Ntfy, Matrix, Teams, Webhook} }
+func Kinds() []Kind {
+	return []Kind{Email, Slack, Telegram, Discord, Ntfy, Matrix, Teams, Webhook, Browser}
+}
 
 // Digest is how often a channel gets notifications.
 type Digest string
@@ -61,9 +64,10 @@ const Unsubscribed = "unsubscribed"
 // Destination is where a channel sends to. It is stored sealed, because it contains
 // credentials.
 type Destination struct {
-	URL       string `json:"url,omitempty"`
-	Token     string `json:"token,omitempty"`
-	Recipient string `json:"recipient,omitempty"` // email address, chat or room
+	URL       string   `json:"url,omitempty"`
+	Token     string   `json:"token,omitempty"`
+	Recipient string   `json:"recipient,omitempty"` // email address, chat or room
+	Keys      PushKeys `json:"keys,omitzero"`       // of a browser
 }
 
 // Channel is where a member gets notifications about a workspace.
@@ -81,11 +85,16 @@ type Channel struct {
 	Language                webpage.Language
 	Status                  Status
 	DisabledReason          string
+	ConfirmedAt             *time.Time // when the recipient of emails agreed; nil for other kinds
 	FailingSince            *time.Time
 	CreatedAt, UpdatedAt    time.Time
 	LastDelivery            *webhook.Delivery // nil: none yet
 	Dead                    int64             // deliveries
 }
+
+// IsUnconfirmed reports whether the channel sends nothing but the request to confirm its
+// email address: otherwise members could send emails to anybody.
+func (c Channel) IsUnconfirmed() bool { return c.Kind == Email && c.ConfirmedAt == nil }
 
 // secretName binds a sealed destination to its channel.
 func secretName(id uuid.UUID) string { return "notification-channel/" + id.String() }
@@ -165,7 +174,7 @@ func (c Channel) quietFor(at time.Time) time.Duration {
 // Wants reports whether the channel is notified of an event.
 func (c Channel) Wants(e Event) bool {
 	switch {
-	case c.WorkspaceID != e.WorkspaceID || e.At.Before(c.CreatedAt) || !slices.Contains(c.Types, webhook.TypeOf(e.Type)):
+	case c.IsUnconfirmed() || c.WorkspaceID != e.WorkspaceID || e.At.Before(c.CreatedAt) || !slices.Contains(c.Types, webhook.TypeOf(e.Type)):
 		return false
 	case c.OwnPostsOnly && e.AuthorID != nil:
 		return *e.AuthorID == c.UserID

@@ -38,6 +38,7 @@ type Sender struct {
 	Sealer *secret.Sealer
 	Client *http.Client // refuses private addresses, see call.NewClient
 	Mailer Mailer       // nil: no SMTP server is configured
+	Push   *Push
 	Links  Links
 	Now    func() time.Time // nil: time.Now
 }
@@ -51,7 +52,7 @@ const (
 
 // Hold returns how long the quiet hours of a channel last.
 func (s *Sender) Hold(ctx context.Context, j webhook.Job) (time.Duration, error) {
-	if j.Type == testType {
+	if j.Type == testType || j.Type == confirmType {
 		return 0, nil // requested just now
 	}
 	c, err := s.Store.Channel(ctx, j.ChannelID)
@@ -70,6 +71,9 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 	c, err := s.Store.Channel(ctx, j.ChannelID)
 	if err != nil {
 		return webhook.Answer{}, err
+	}
+	if c.IsUnconfirmed() && j.Type != confirmType {
+		return webhook.Answer{Error: "The email address is not confirmed.", Permanent: true, Unsent: true}, nil
 	}
 	body, err := s.Store.CloseNotification(ctx, j.ID, maxEntries, func(facts []Fact, total int) (string, error) {
 		m, err := c.Compose(facts, total, s.Links.PublicURL)
@@ -99,10 +103,34 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out := outgoing{id: j.ID, message: message, lines: lines}
-	if c.Kind == Email {
+	switch {
+	case c.Kind == Email && j.Type == confirmType:
+		return s.requestConfirmation(ctx, c, d, out)
+	case c.Kind == Email:
 		return s.email(ctx, c, d, out)
+	case c.Kind == Browser:
+		text, err := out.asPush(c.Language, s.Links.PublicURL, s.Links.Decision)
+		if err != nil {
+			return webhook.Answer{}, err
+		}
+		send, err := s.Push.sending(ctx, d, text)
+		if err != nil {
+			return webhook.Answer{}, err
+		}
+		return s.exchange(c, d, send)
 	}
 	return s.post(ctx, c, d, out)
+}
+
+// requestConfirmation sends an email with the link to confirm its address.
+func (s *Sender) requestConfirmation(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
+	link, err := s.Links.Confirm(c.ID, d.Recipient)
+	if err != nil {
+		return webhook.Answer{}, err
+	}
+	look := webpage.Preferences{Language: c.Language}
+	o.lines = append(o.lines, line{text: link, url: true}, line{}, line{text: look.Translate(confirmFooter())})
+	return s.email(ctx, c, d, o)
 }
 
 // email sends an email. Its Message-ID is that of the delivery, so mail programs show a
@@ -133,10 +161,15 @@ func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing)
 		// The error can contain the URL, which is a secret.
 		return webhook.Answer{Error: "The address of the channel is invalid. Enter it again."}, nil //nolint:nilerr // recorded as the result
 	}
+	return s.exchange(c, d, func(client *http.Client) (*http.Response, error) { return client.Do(r) })
+}
+
+// exchange sends a request and reads the response of a service.
+func (s *Sender) exchange(c Channel, d Destination, send func(*http.Client) (*http.Response, error)) (webhook.Answer, error) {
 	client := *s.Client
 	// A redirect could leak the message to another host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	response, err := client.Do(r)
+	response, err := send(&client)
 	if err != nil {
 		return webhook.Answer{Error: webhook.Reason(err)}, nil
 	}
@@ -155,7 +188,7 @@ func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing)
 	case http.StatusGone:
 		a.Gone = true
 	case http.StatusNotFound:
-		a.Gone = c.Kind == Slack || c.Kind == Discord // a deleted webhook
+		a.Gone = c.Kind == Slack || c.Kind == Discord || c.Kind == Browser // a deleted webhook or subscription
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		a.RetryAfter = max(retry.After(response.Header, time.Now(), maxRetryAfter), min(after, maxRetryAfter))
 	}
@@ -185,5 +218,5 @@ func explanation(raw []byte) (text string, after time.Duration) {
 
 // mentions reports whether a text contains a secret of a destination.
 func mentions(text string, d Destination) bool {
-	return d.Token != "" && strings.Contains(text, d.Token) || d.URL != "" && strings.Contains(text, d.URL)
+	return d.Keys.Auth != "" && strings.Contains(text, d.Keys.Auth) || d.Token != "" && strings.Contains(text, d.Token) || d.URL != "" && strings.Contains(text, d.URL)
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -13,6 +14,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/ssrf"
+	"dateline/internal/infra/throttle"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/webhook"
@@ -25,7 +27,8 @@ type Store interface {
 	UpdateChannel(ctx context.Context, workspace, user, id uuid.UUID, change func(*Channel) error) (Channel, error)
 	DeleteChannel(ctx context.Context, workspace, user, id uuid.UUID) error
 	UnsubscribeChannel(ctx context.Context, id uuid.UUID) error
-	AddTestNotification(ctx context.Context, workspace, user uuid.UUID, d webhook.Job, compose func(Channel) (string, error)) (webhook.Delivery, error)
+	AddTestNotification(ctx context.Context, workspace, user uuid.UUID, d webhook.Job, compose func(Channel) (kind, body string, err error)) (webhook.Delivery, error)
+	Channel(ctx context.Context, id uuid.UUID) (Channel, error)
 	Notifications(ctx context.Context, workspace, user, channel uuid.UUID, limit int) ([]webhook.Delivery, error)
 	RedeliverNotifications(ctx context.Context, workspace, user, channel uuid.UUID) (int64, error)
 }
@@ -36,9 +39,16 @@ type Service struct {
 	Sealer       *secret.Sealer
 	Guard        *ssrf.Guard
 	Live         webhook.Announcer
+	Push         *Push
 	Links        Links
 	CanSendEmail bool // an SMTP server is configured
+	// Confirmations limits the emails that ask for a confirmation, by member: nobody agreed
+	// to get them.
+	Confirmations *throttle.Limiter
 }
+
+// NewConfirmations returns the usual limit: five at once, then one in ten minutes.
+func NewConfirmations() *throttle.Limiter { return throttle.New(5, 10*time.Minute) }
 
 const (
 	maxChannels   = 20  // of a member in a workspace
@@ -46,6 +56,7 @@ const (
 	maxNameLength = 100 // characters
 	maxSecret     = 2000
 	testType      = "test"
+	confirmType   = "confirmation"
 )
 
 // Draft has the fields of a channel that its member chooses.
@@ -53,6 +64,7 @@ type Draft struct {
 	Kind                  Kind
 	Name                  string
 	URL, Token, Recipient *string // nil: unchanged, or not needed
+	PushKeys              *PushKeys
 	Types                 []string
 	OwnPostsOnly          bool
 	Digest                Digest
@@ -71,7 +83,25 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft) 
 	if err := s.apply(&c, d, Destination{}); err != nil {
 		return c, err
 	}
-	return s.Store.CreateChannel(ctx, c, maxChannels)
+	if err := s.limitConfirmations(c); err != nil {
+		return c, err
+	}
+	created, err := s.Store.CreateChannel(ctx, c, maxChannels)
+	if err == nil && created.IsUnconfirmed() {
+		_, err = s.addTest(ctx, who, created.ID)
+	}
+	return created, err
+}
+
+// limitConfirmations returns an error if a member has requested too many confirmations.
+func (s *Service) limitConfirmations(c Channel) error {
+	if !c.IsUnconfirmed() {
+		return nil
+	}
+	if _, ok := s.Confirmations.Allow(c.UserID.String(), time.Now()); ok {
+		return nil
+	}
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_confirmations", Message: "You have requested too many confirmations of email addresses. Try again in ten minutes."}
 }
 
 // List lists a member's channels, the oldest first.
@@ -79,26 +109,43 @@ func (s *Service) List(ctx context.Context, who workspace.Principal) ([]Channel,
 	return s.Store.Channels(ctx, who.WorkspaceID, who.UserID)
 }
 
+// PushKey returns the key that browsers subscribe with.
+func (s *Service) PushKey(ctx context.Context) (string, error) { return s.Push.PublicKey(ctx) }
+
 // Update changes a channel. Its kind stays, and so do parts of the destination that are
 // nil.
 func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, d Draft) (Channel, error) {
-	return s.Store.UpdateChannel(ctx, who.WorkspaceID, who.UserID, id, func(c *Channel) error {
+	needsConfirmation := false
+	changed, err := s.Store.UpdateChannel(ctx, who.WorkspaceID, who.UserID, id, func(c *Channel) error {
 		was, err := unseal(s.Sealer, *c)
 		if err != nil {
 			return err
 		}
 		d.Kind = c.Kind
+		recipient := was.Recipient
 		if err := s.apply(c, d, was); err != nil {
 			return err
 		}
+		isNew := c.Hint != recipient
+		if c.Kind == Email && (isNew || c.DisabledReason == Unsubscribed) {
+			c.ConfirmedAt = nil
+		}
+		needsConfirmation = d.Enabled && c.IsUnconfirmed() && (isNew || c.Status != Enabled)
 		switch {
 		case d.Enabled:
 			c.Status, c.DisabledReason, c.FailingSince = Enabled, "", nil
 		case c.Status == Enabled:
 			c.Status, c.DisabledReason = Disabled, webhook.ByOwner
 		}
+		if needsConfirmation {
+			return s.limitConfirmations(*c)
+		}
 		return nil
 	})
+	if err == nil && needsConfirmation {
+		_, err = s.addTest(ctx, who, id)
+	}
+	return changed, err
 }
 
 // Delete deletes a channel with its notifications.
@@ -106,11 +153,31 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.U
 	return s.Store.DeleteChannel(ctx, who.WorkspaceID, who.UserID, id)
 }
 
-// Test sends a test notification, also during quiet hours.
+// Test sends a test notification, also during quiet hours. An email address that is not
+// confirmed gets the link to confirm it again.
 func (s *Service) Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error) {
+	channel, err := s.Store.Channel(ctx, id)
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	if channel.UserID == who.UserID {
+		if err := s.limitConfirmations(channel); err != nil {
+			return webhook.Delivery{}, err
+		}
+	}
+	return s.addTest(ctx, who, id)
+}
+
+// addTest adds a test notification, or the email that asks for a confirmation.
+func (s *Service) addTest(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error) {
 	job := webhook.Job{ChannelID: id, Delivery: webhook.Delivery{ID: uuid.Must(uuid.NewV7()), Type: testType}}
-	d, err := s.Store.AddTestNotification(ctx, who.WorkspaceID, who.UserID, job, func(c Channel) (string, error) {
-		return c.testMessage(s.Links.PublicURL).encode()
+	d, err := s.Store.AddTestNotification(ctx, who.WorkspaceID, who.UserID, job, func(c Channel) (kind, body string, err error) {
+		kind, m := testType, c.testMessage(s.Links.PublicURL)
+		if c.IsUnconfirmed() {
+			kind, m = confirmType, c.confirmMessage()
+		}
+		body, err = m.encode()
+		return kind, body, err
 	})
 	if err == nil {
 		s.Live.Announce()
@@ -169,6 +236,9 @@ func (s *Service) apply(c *Channel, d Draft, was Destination) error {
 		add("quiet_from", "invalid", "Give the quiet hours as two different times of day, such as 22:00 and 07:00, or leave both empty.")
 	}
 	c.Quiet, c.TimeZone, c.Language, c.Digest, c.OwnPostsOnly = quiet, d.TimeZone, d.Language, d.Digest, d.OwnPostsOnly
+	if d.PushKeys != nil {
+		was.Keys = *d.PushKeys
+	}
 	for _, part := range []struct {
 		given  *string
 		stored *string

@@ -265,7 +265,7 @@ func (a *admission) acquireSlot(ctx context.Context, j *job, at time.Time, probe
 			if reason == hostguard.Saturated {
 				message = "The network responds so slowly that no more calls are made for now. The post waits."
 			}
-			if err := a.recorder.addEventOnce(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retryTime.UTC()}); err != nil {
+			if err := a.recorder.addEventOnce(ctx, j, post.EventNetworkWait, map[string]any{"code": reason, "message": message, "retry_at": retryTime.UTC()}); err != nil {
 				return nil, err
 			}
 			return nil, retryAt(RetryHostDown, "The network does not respond.", retryTime)

@@ -263,7 +263,7 @@ func TestAdmission_FailingHostIsNotCalled(t *testing.T) {
 			t.Errorf("%d attempts, error %v", got.Attempts, err)
 		}
 		// After each pause one post probes the host; the others are delayed once.
-		if got := b.timeline(one.ID); !slices.Contains(got, "retrying") && (got[1] != "held" || slices.Contains(got[2:], "held")) {
+		if got := b.timeline(one.ID); !slices.Contains(got, "retrying") && (got[1] != post.EventNetworkWait || slices.Contains(got[2:], post.EventNetworkWait)) {
 			t.Errorf("timeline %v", got)
 		}
 	}

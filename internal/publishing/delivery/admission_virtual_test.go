@@ -267,7 +267,7 @@ func TestAdmission_UnresolvedSendIsNotDelayed(t *testing.T) {
 				p := v.add(nil)
 				v.wantTarget(p, post.TargetPosted, post.CallReconciledAbsent, post.CallAccepted)
 				v.wantSent(0, 20*time.Second)
-				if got := v.store.timeline(p.Targets[0].ID); slices.Contains(got, post.EventHeld) || slices.Contains(got, post.EventThrottled) {
+				if got := v.store.timeline(p.Targets[0].ID); slices.Contains(got, post.EventNetworkWait) || slices.Contains(got, post.EventThrottled) {
 					t.Errorf("got timeline %v, want no wait", got)
 				}
 				// Another post waits for both.
@@ -336,12 +336,12 @@ func TestAdmission_HostDownIsExplained(t *testing.T) {
 				for range 2 {
 					v.wantRetry(p, delivery.RetryHostDown, time.Hour, time.Hour+11*time.Second)
 				}
-				said := v.store.lastEvent(post.EventHeld)
+				said := v.store.lastEvent(post.EventNetworkWait)
 				if said["code"] != row.code || said["message"] != row.message || said["retry_at"] != v.now.Add(time.Hour).UTC() {
 					t.Errorf("the timeline has %v, want %s", said, row.message)
 				}
-				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{post.EventHeld}) {
-					t.Errorf("got timeline %v, want one held", got)
+				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{post.EventNetworkWait}) {
+					t.Errorf("got timeline %v, want one wait for the network", got)
 				}
 				if len(v.limits.acquired) != v.limits.released || len(v.network.sent) != 0 {
 					t.Errorf("got %d tokens, %d of them given back, and %d calls", len(v.limits.acquired), v.limits.released, len(v.network.sent))

@@ -67,8 +67,8 @@ func TestReconciler_Run(t *testing.T) {
 	}
 	expect("just scheduled, so its request is about to signal")
 	b.age(t, 10*time.Second)
-	expect("never told", unknown.ID)
-	expect("all told")
+	expect("not signaled", unknown.ID)
+	expect("all signaled")
 
 	n.identity = "two"
 	if result := expect("a new store at Temporal", known.ID, unknown.ID); result.Lost != 2 {

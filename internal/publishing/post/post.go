@@ -191,13 +191,15 @@ const (
 	EventDiscarded  = "discarded"      // dead letters were discarded
 	EventConfirmed  = "confirmed"      // a person confirmed that an uncertain post exists
 	EventResend     = "resend"         // a user decided that the post does not exist at the network
-	EventThrottled  = "throttled"      // held back by a rate limit, before anything is sent
-	EventHeld       = "held"           // delayed because the network does not respond
+	EventThrottled  = "throttled"      // delayed by a rate limit, before anything is sent
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
 	EventLabeled    = "labeled"   // its labels changed
 	EventCommented  = "commented" // a member wrote a comment
+
+	// EventNetworkWait means delayed because the network does not respond, or too slowly.
+	EventNetworkWait = "waiting_for_network"
 )
 
 // EditedDraft marks, in the data of an edited event, the edit of a draft that does
@@ -278,4 +280,11 @@ type Review struct {
 type Unattended struct {
 	PostID  uuid.UUID
 	IsStale bool // of its newest revision, as far as is known
+}
+
+// QueuedPost is a slot of a queue with the post that has it.
+type QueuedPost struct {
+	PostID  uuid.UUID
+	GroupID uuid.UUID
+	At      time.Time
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A share leaves the rest of a limit to posts, whether the limit is documented or
-// reported, and whoever used the rest.
+// reported, and whether posts or other readings used the rest.
 func TestAcquireShare_LeavesTheRestToPosts(t *testing.T) {
 	t.Parallel()
 	both := map[network.CallKind]int{network.CallPublish: 1, network.CallMeasure: 1}

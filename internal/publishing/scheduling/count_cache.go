@@ -7,17 +7,20 @@ import (
 	"github.com/google/uuid"
 )
 
-// countCache caches for a moment how many posts an account has in a time window, if
-// they are many more than the network allows: scheduling a thousand posts beyond the
-// limit does not count a thousand posts each time.
+// countCache caches for a moment how many calls an account's posts in a time window
+// need, if the number is far from what the network allows: scheduling a thousand posts
+// does not count a thousand posts each time.
 type countCache struct {
 	mu      sync.Mutex
 	entries map[countKey]cachedCount
 }
 
+// countKey identifies a window. Windows of a length that begin at nearly the same time
+// share a key, because nearly the same posts are in them.
 type countKey struct {
 	account  uuid.UUID
-	from, to int64 // minutes
+	length   time.Duration
+	from, to int64 // in units of windowUnit
 }
 
 type cachedCount struct {
@@ -26,23 +29,48 @@ type cachedCount struct {
 }
 
 const (
-	countTTL        = 5 * time.Second
+	countTTL        = 2 * time.Second
 	maxCachedCounts = 1000 // cached at once
-	cacheMargin     = 100
+	// cacheMargin is how far from the limit a cached number must be, so that the first
+	// post beyond the limit is reported. Other processes schedule fewer posts during
+	// countTTL.
+	cacheMargin = 20
+	// windowParts is the number of units in a window.
+	windowParts = 120
 )
 
-// count returns the cached number or the result of ask. Numbers close to the limit are
-// not cached, so that the first post beyond it is reported.
-func (p *countCache) count(account uuid.UUID, from, to time.Time, allowed int, ask func() (int, error)) (int, error) {
-	key := countKey{account, from.Unix() / 60, to.Unix() / 60}
+// windowUnit is by how much windows that share a cached number may differ.
+func windowUnit(length time.Duration) time.Duration {
+	return max(time.Minute, length/windowParts)
+}
+
+// isFar reports whether a number is so far from the limit that it may be cached.
+func isFar(n, allowed int) bool {
+	return n > allowed+cacheMargin || n < allowed-max(cacheMargin, allowed/10)
+}
+
+// count returns the cached number or the result of ask. added is the number of calls of
+// a post that was stored after the number was cached: cached numbers below the limit
+// grow by it.
+func (p *countCache) count(account uuid.UUID, from, to time.Time, allowed, added int, ask func() (int, error)) (int, error) {
+	length := to.Sub(from)
+	unit := int64(windowUnit(length) / time.Second)
+	key := countKey{account, length, from.Unix() / unit, to.Unix() / unit}
 	p.mu.Lock()
 	got, ok := p.entries[key]
-	p.mu.Unlock()
 	if ok && time.Since(got.at) < countTTL {
-		return got.n, nil
+		if got.n < allowed {
+			got.n += added
+		}
+		if isFar(got.n, allowed) {
+			p.entries[key] = got
+			p.mu.Unlock()
+			return got.n, nil
+		}
 	}
+	p.mu.Unlock()
 	n, err := ask()
-	if err != nil || n <= allowed+cacheMargin {
+	if err != nil || !isFar(n, allowed) {
 		return n, err
 	}
 	p.mu.Lock()

@@ -82,18 +82,19 @@ type quotaWindow struct {
 	allowed  int
 }
 
-// uncounted returns the number of calls that a post needs and that the database does not
-// count, because the post is not stored or not scheduled.
-func uncounted(p post.Post, account uuid.UUID) int {
-	if p.ID != uuid.Nil && p.Status == post.Scheduled {
-		return 0
-	}
+// callsOf returns the number of calls that a post needs on an account: stored are those
+// that the database counts, because the post is stored and scheduled.
+func callsOf(p post.Post, account uuid.UUID) (stored, others int) {
 	for _, t := range p.Targets {
-		if t.AccountID == account {
-			return len(p.Segments(t))
+		if t.AccountID != account {
+			continue
 		}
+		if p.ID != uuid.Nil && p.Status == post.Scheduled {
+			return len(p.Segments(t)), 0
+		}
+		return 0, len(p.Segments(t))
 	}
-	return 0
+	return 0, 0
 }
 
 // quotaWarning compares the number of posts around a time with one limit.
@@ -102,14 +103,15 @@ func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account
 	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > maxForecastLimit {
 		return nil, nil
 	}
+	stored, others := callsOf(p, a.ID)
 	for _, s := range quotaWindows(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
-		n, err := c.scheduler.counts.count(a.ID, s.from, s.to, s.allowed, func() (int, error) {
+		n, err := c.scheduler.counts.count(a.ID, s.from, s.to, s.allowed, stored, func() (int, error) {
 			return c.scheduler.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countMargin)
 		})
 		if err != nil {
 			return nil, err
 		}
-		n += uncounted(p, a.ID)
+		n += others
 		if n <= s.allowed {
 			continue
 		}

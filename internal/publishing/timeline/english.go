@@ -111,7 +111,7 @@ func english() map[string]string {
 		"retrying.media_expired":   "The network dropped the attachments for {handle} before they were posted; they are being uploaded again.",
 		"retrying.media_not_ready": "The network is still processing the attachments for {handle}.[ Next attempt at {retry_at}.]",
 		"throttled":                "Delayed before sending to {handle}.[ {message}][ Next attempt at {retry_at}.]",
-		"held":                     "Delayed before sending to {handle}.[ {message}][ Next attempt at {retry_at}.]",
+		"waiting_for_network":      "Delayed before sending to {handle}.[ {message}][ Next attempt at {retry_at}.]",
 		"posted":                   "Posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",
 		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
 		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",

@@ -97,7 +97,7 @@ func rows() []row {
 		{"posted", `{"url":"https://news.example/@desk/1","late_ms":0}`, "Posted to @desk@news.example as https://news.example/@desk/1, on time."},
 		{"throttled", `{"class":"throttled","code":"rate_limited","message":"The rate limit is used up.","retry_at":"2026-12-24T05:05:00Z"}`,
 			"Delayed before sending to @desk@news.example. The rate limit is used up. Next attempt at 12:05:00.000."},
-		{"held", `{"code":"network_unavailable","message":"The network has failed many times in a row.","retry_at":"2026-12-24T05:05:00Z"}`,
+		{"waiting_for_network", `{"code":"network_unavailable","message":"The network has failed many times in a row.","retry_at":"2026-12-24T05:05:00Z"}`,
 			"Delayed before sending to @desk@news.example. The network has failed many times in a row. Next attempt at 12:05:00.000."},
 		{"posted", `{}`, "Posted to @desk@news.example."},
 		{"segment_posted", `{"segment":1,"of":3,"url":"https://news.example/@desk/2","late_ms":1250,"sent":"2026-12-24T05:00:01.250Z","answered":"2026-12-24T05:00:01.300Z"}`,

@@ -99,7 +99,7 @@ func (s *Store) ApplyDomainCommand(ctx context.Context, workspaceID uuid.UUID, d
 		if err != nil {
 			return orMissing(err, "domain")
 		}
-		action := map[crawl.Command]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainRun, crawl.Empty: audit.DomainEmptied}[command]
+		action := map[crawl.Command]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainCrawlStarted, crawl.Empty: audit.FrontierCleared}[command]
 		switch command {
 		case crawl.Pause:
 			_, err = q.PauseCrawl(ctx, db.PauseCrawlParams{Domain: domain, Reason: reason})
@@ -130,7 +130,7 @@ func (s *Store) SetDomainRendering(ctx context.Context, workspaceID uuid.UUID, d
 		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
 			return err
 		}
-		return record(ctx, q, workspaceID, audit.DomainEdited, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
+		return record(ctx, q, workspaceID, audit.DomainChanged, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
 	})
 }
 

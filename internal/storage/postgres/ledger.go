@@ -28,7 +28,7 @@ func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post
 // UnresolvedSince returns the time of the first other send of a segment that the network
 // may have executed although the post was not found.
 func (s *Store) UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
-	sent, err = s.q.UnclearSince(ctx, db.UnclearSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
+	sent, err = s.q.UnresolvedSince(ctx, db.UnresolvedSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
 	if noRows(err) {
 		return time.Time{}, false, nil
 	}

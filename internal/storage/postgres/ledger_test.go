@@ -19,13 +19,13 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	for i, row := range []struct {
 		event string
 		want  bool
-	}{{post.EventThrottled, true}, {post.EventThrottled, false}, {post.EventHeld, true}, {post.EventThrottled, true}} {
+	}{{post.EventThrottled, true}, {post.EventThrottled, false}, {post.EventNetworkWait, true}, {post.EventThrottled, true}} {
 		said, err := n.AddEventOnce(t.Context(), p.ID, target, row.event, post.ActorDateline, nil)
 		if err != nil || said != row.want {
 			t.Errorf("note %d, %s: got %v, %v, want %v", i+1, row.event, said, err, row.want)
 		}
 	}
-	want := []string{post.EventCreated, post.EventThrottled, post.EventHeld, post.EventThrottled}
+	want := []string{post.EventCreated, post.EventThrottled, post.EventNetworkWait, post.EventThrottled}
 	if got := n.events(p); !slices.Equal(got, want) {
 		t.Errorf("timeline: got %v, want %v", got, want)
 	}
@@ -47,13 +47,13 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 	n.Close()
 	ctx := t.Context()
 	for name, call := range map[string]func() error{
-		"Claim":            func() error { _, _, err := n.Claim(ctx, call(p, 0, 2), time.Minute); return err },
-		"OpenCall":         func() error { _, _, err := n.OpenCall(ctx, c.TargetID); return err },
-		"LastEpoch":        func() error { _, err := n.LastEpoch(ctx, c.TargetID, 0, 1); return err },
-		"UnclearSends":     func() error { _, err := n.CountUnresolvedSends(ctx, c.TargetID, 0, 1); return err },
-		"UnclearSince":     func() error { _, _, err := n.UnresolvedSince(ctx, c.TargetID, 0, c.OperationID); return err },
-		"SimilarCalls":     func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
-		"ClaimedRemoteIDs": func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
+		"Claim":                func() error { _, _, err := n.Claim(ctx, call(p, 0, 2), time.Minute); return err },
+		"OpenCall":             func() error { _, _, err := n.OpenCall(ctx, c.TargetID); return err },
+		"LastEpoch":            func() error { _, err := n.LastEpoch(ctx, c.TargetID, 0, 1); return err },
+		"CountUnresolvedSends": func() error { _, err := n.CountUnresolvedSends(ctx, c.TargetID, 0, 1); return err },
+		"UnresolvedSince":      func() error { _, _, err := n.UnresolvedSince(ctx, c.TargetID, 0, c.OperationID); return err },
+		"SimilarCalls":         func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
+		"ClaimedRemoteIDs":     func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
 		"PublishedSegments": func() error {
 			_, err := n.PublishedSegments(ctx, c.TargetID)
 			return err
@@ -62,9 +62,9 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c, c.Fence, time.Minute); return err },
 		"RenewClaim":   func() error { _, err := n.RenewClaim(ctx, c.TargetID, c.Fence, time.Minute); return err },
 		"SetCallState": func() error { return n.SetCallState(ctx, c.OperationID, post.CallAmbiguous, nil) },
-		"Note":         func() error { return n.AddEvent(ctx, p.ID, nil, post.EventHeld, post.ActorDateline, nil) },
+		"Note":         func() error { return n.AddEvent(ctx, p.ID, nil, post.EventNetworkWait, post.ActorDateline, nil) },
 		"NoteOnce": func() error {
-			_, err := n.AddEventOnce(ctx, p.ID, c.TargetID, post.EventHeld, post.ActorDateline, nil)
+			_, err := n.AddEventOnce(ctx, p.ID, c.TargetID, post.EventNetworkWait, post.ActorDateline, nil)
 			return err
 		},
 		"Finish": func() error { _, _, err := n.RecordOutcome(ctx, posted(c, "1")); return err },

@@ -63,7 +63,7 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, user, id uuid.UU
 		}
 		from, to := quietParams(c.Quiet)
 		row, err := q.UpdateChannel(ctx, db.UpdateChannelParams{ID: id, Name: c.Name, Destination: c.Sealed, Hint: c.Hint, Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest),
-			QuietFrom: from, QuietTo: to, TimeZone: c.TimeZone, Language: string(c.Language), Status: db.WebhookStatus(c.Status), DisabledReason: c.DisabledReason, FailingSince: c.FailingSince})
+			QuietFrom: from, QuietTo: to, TimeZone: c.TimeZone, Language: string(c.Language), Status: db.WebhookStatus(c.Status), DisabledReason: c.DisabledReason, ConfirmedAt: c.ConfirmedAt, FailingSince: c.FailingSince})
 		if err != nil {
 			return err
 		}
@@ -98,6 +98,36 @@ func (s *Store) UnsubscribeChannel(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
+// ConfirmChannel records that the recipient of a channel agreed to get emails, unless the
+// channel has another recipient since.
+func (s *Store) ConfirmChannel(ctx context.Context, id uuid.UUID, recipient string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		n, err := q.ConfirmChannel(ctx, db.ConfirmChannelParams{ID: id, Recipient: recipient})
+		if err != nil || n == 0 {
+			return err
+		}
+		row, err := q.GetChannel(ctx, id)
+		if err != nil {
+			return err
+		}
+		return recordChannel(ctx, q, row, audit.ChannelChanged)
+	})
+}
+
+// PushKey returns the key pair for browsers, see notification.PushKeyStore.
+func (s *Store) PushKey(ctx context.Context, create *notification.SealedPushKey) (notification.SealedPushKey, error) {
+	if create != nil {
+		if err := s.q.InsertPushKey(ctx, db.InsertPushKeyParams{PublicKey: create.Public, PrivateKey: create.Sealed}); err != nil {
+			return notification.SealedPushKey{}, err
+		}
+	}
+	row, err := s.q.GetPushKey(ctx)
+	if noRows(err) {
+		return notification.SealedPushKey{}, nil
+	}
+	return notification.SealedPushKey{Public: row.PublicKey, Sealed: row.PrivateKey}, err
+}
+
 // recordChannel records nothing of the destination, which is a secret.
 func recordChannel(ctx context.Context, q *db.Queries, row db.NotificationChannel, action audit.Action) error {
 	return record(ctx, q, row.WorkspaceID, action, "notification_channel", row.ID, map[string]any{"kind": row.Kind, "status": row.Status})
@@ -114,19 +144,19 @@ func (s *Store) lockedChannel(ctx context.Context, workspaceID, user, id uuid.UU
 }
 
 // AddTestNotification adds a notification without events that is due.
-func (s *Store) AddTestNotification(ctx context.Context, workspaceID, user uuid.UUID, j webhook.Job, compose func(notification.Channel) (string, error)) (added webhook.Delivery, err error) {
+func (s *Store) AddTestNotification(ctx context.Context, workspaceID, user uuid.UUID, j webhook.Job, compose func(notification.Channel) (kind, body string, err error)) (added webhook.Delivery, err error) {
 	err = s.lockedChannel(ctx, workspaceID, user, j.ChannelID, func(q *db.Queries, row db.NotificationChannel) error {
 		if row.Status != db.WebhookStatusEnabled {
 			return errChannelDisabled()
 		}
-		body, err := compose(channelFromRow(row))
+		kind, body, err := compose(channelFromRow(row))
 		if err != nil {
 			return err
 		}
 		now := time.Now()
 		added = j.Delivery
-		added.Body, added.Status, added.DueAt, added.CreatedAt = body, webhook.Pending, now, now
-		return q.InsertNotification(ctx, db.InsertNotificationParams{ID: j.ID, ChannelID: j.ChannelID, Type: j.Type, Body: body, DueAt: now})
+		added.Type, added.Body, added.Status, added.DueAt, added.CreatedAt = kind, body, webhook.Pending, now, now
+		return q.InsertNotification(ctx, db.InsertNotificationParams{ID: j.ID, ChannelID: j.ChannelID, Type: kind, Body: body, DueAt: now})
 	})
 	return added, err
 }
@@ -302,7 +332,7 @@ func quietParams(quiet *notification.Quiet) (from, to *int32) {
 func channelFromRow(r db.NotificationChannel) notification.Channel {
 	c := notification.Channel{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Kind: notification.Kind(r.Kind), Name: r.Name, Sealed: r.Destination, Hint: r.Hint, Types: r.Types,
 		OwnPostsOnly: r.OwnPostsOnly, Digest: notification.Digest(r.Digest), TimeZone: r.TimeZone, Language: webpage.Language(r.Language), Status: notification.Status(r.Status),
-		DisabledReason: r.DisabledReason, FailingSince: r.FailingSince, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		DisabledReason: r.DisabledReason, ConfirmedAt: r.ConfirmedAt, FailingSince: r.FailingSince, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 	if r.QuietFrom != nil && r.QuietTo != nil {
 		c.Quiet = &notification.Quiet{From: int(*r.QuietFrom), To: int(*r.QuietTo)}
 	}

@@ -49,7 +49,7 @@ func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, 
 
 // CountUnresolvedSends counts the sends of a segment without a conclusive response.
 func (s *Store) CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
-	n, err := s.q.UnclearSends(ctx, db.UnclearSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
+	n, err := s.q.CountUnresolvedSends(ctx, db.CountUnresolvedSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
 	return int(n), err
 }
 

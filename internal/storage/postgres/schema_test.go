@@ -80,7 +80,7 @@ func TestSchema_UsableWantsTheMigrationsOfTheBuild(t *testing.T) {
 			t.Errorf("at %d: got %v, want no error", to, err)
 		}
 		if to < newest && (!errors.Is(err, postgres.ErrSchema) || !strings.Contains(err.Error(), "Run `dateline migrate`")) {
-			t.Errorf("at %d: got %v, want to be told to run dateline migrate", to, err)
+			t.Errorf("at %d: got %v, want an error that says to run dateline migrate", to, err)
 		}
 	}
 }

@@ -64,3 +64,6 @@ func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
 }
 
 func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// Time returns the time of the database's clock, which all rows use.
+func (s *Store) Time(ctx context.Context) (time.Time, error) { return s.q.DatabaseTime(ctx) }

@@ -45,6 +45,6 @@ test('entries of the timeline are translated with their values', () => {
   expect(text('problem', { handle: '@desk', message: '512 characters…', message_code: 'too_long', message_params: { used: 512, by: 'X', limit: 280 } })).toBe(
     'Phát hiện khi chuẩn bị cho @desk: Nội dung có 512 ký tự; X cho phép 280. Hãy rút gọn.',
   )
-  expect(text('held', { message: '…', message_code: 'network_slow' })).toMatch(/^Tạm hoãn trước khi gửi tới một tài khoản đã bị gỡ khỏi bài viết\. Mạng phản hồi quá chậm/)
+  expect(text('waiting_for_network', { message: '…', message_code: 'network_slow' })).toMatch(/^Tạm hoãn trước khi gửi tới một tài khoản đã bị gỡ khỏi bài viết\. Mạng phản hồi quá chậm/)
   expect(text('moved_to_mars', {})).toBe('English.')
 })

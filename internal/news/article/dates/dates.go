@@ -1,5 +1,5 @@
 // Package dates parses the dates of news pages, feeds and sitemaps in English and
-// VietnamTime returns the time zone of Vietnam, which has no daylight saving time.
+// Vietnamese, such as "Thứ Bảy, 7/3/2026, 14:05 (GMT+7)" and "3 hours ago".
 package dates
 
 import (
@@ -60,7 +60,7 @@ func (o Options) Time(text string) time.Time {
 	return d.Time
 }
 
-// VietnamTime is the time zone of Vietnam, which has one and no summer time.
+// VietnamTime returns the time zone of Vietnam, which has no daylight saving time.
 func VietnamTime() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
 
 // normalize composes letters and removes invisible characters.

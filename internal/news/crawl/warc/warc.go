@@ -1,6 +1,6 @@
 // Package warc writes stored pages as WARC/1.1 files (ISO 28500:2017,
 // https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/),
-// with f gzip member per record, so that readers can start at any record.
+// with one gzip member per record, so that readers can start at any record.
 //
 // Pages are resource records, whose payload is exactly what is stored, each
 // with a metadata record. A response record would need the original bytes of

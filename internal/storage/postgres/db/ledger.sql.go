@@ -12,14 +12,14 @@ import (
 	"github.com/google/uuid"
 )
 
-const unclearSince = `-- name: UnclearSince :one
+const unresolvedSince = `-- name: UnresolvedSince :one
 select min(sent_at)::timestamptz from operations
 where target_id = $1 and segment = $2 and id <> $3 and state in ('ambiguous', 'reconciled_absent', 'manual')
   and not evidence ? 'decided_by'
 having min(sent_at) is not null
 `
 
-type UnclearSinceParams struct {
+type UnresolvedSinceParams struct {
 	TargetID    uuid.UUID
 	Segment     int32
 	OperationID uuid.UUID
@@ -27,8 +27,8 @@ type UnclearSinceParams struct {
 
 // The first send of a segment that is not known to have failed. Sends that a person has
 // decided on do not count.
-func (q *Queries) UnclearSince(ctx context.Context, arg UnclearSinceParams) (time.Time, error) {
-	row := q.db.QueryRow(ctx, unclearSince, arg.TargetID, arg.Segment, arg.OperationID)
+func (q *Queries) UnresolvedSince(ctx context.Context, arg UnresolvedSinceParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, unresolvedSince, arg.TargetID, arg.Segment, arg.OperationID)
 	var column_1 time.Time
 	err := row.Scan(&column_1)
 	return column_1, err

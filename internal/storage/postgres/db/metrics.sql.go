@@ -593,7 +593,8 @@ type ReadablePostParams struct {
 	Others    []string
 }
 
-// The post of an account that was read last, to tell a deleted post from an outage.
+// The post of an account that was read last. While it can be read, the network is up,
+// and a post that is missing was deleted.
 func (q *Queries) ReadablePost(ctx context.Context, arg ReadablePostParams) (string, error) {
 	row := q.db.QueryRow(ctx, readablePost, arg.AccountID, arg.Others)
 	var remote_id string

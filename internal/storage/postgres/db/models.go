@@ -1898,6 +1898,7 @@ type NotificationChannel struct {
 	Language       string
 	Status         WebhookStatus
 	DisabledReason string
+	ConfirmedAt    *time.Time
 	FailingSince   *time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
@@ -2016,6 +2017,12 @@ type PostTarget struct {
 	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
+}
+
+type PushKey struct {
+	One        bool
+	PublicKey  string
+	PrivateKey []byte
 }
 
 type RemotePost struct {

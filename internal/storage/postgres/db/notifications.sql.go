@@ -57,6 +57,23 @@ func (q *Queries) CollectingNotification(ctx context.Context, channelID uuid.UUI
 	return id, err
 }
 
+const confirmChannel = `-- name: ConfirmChannel :execrows
+update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1 and hint = $2 and kind = 'email' and confirmed_at is null
+`
+
+type ConfirmChannelParams struct {
+	ID        uuid.UUID
+	Recipient string
+}
+
+func (q *Queries) ConfirmChannel(ctx context.Context, arg ConfirmChannelParams) (int64, error) {
+	result, err := q.db.Exec(ctx, confirmChannel, arg.ID, arg.Recipient)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const countNotificationItems = `-- name: CountNotificationItems :one
 select count(*) from notification_items where delivery_id = $1
 `
@@ -99,7 +116,7 @@ func (q *Queries) DisableChannel(ctx context.Context, arg DisableChannelParams) 
 }
 
 const enabledChannels = `-- name: EnabledChannels :many
-select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.failing_since, c.created_at, c.updated_at, (m.role in ('owner', 'editor'))::boolean as sees_system
+select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, (m.role in ('owner', 'editor'))::boolean as sees_system
 from notification_channels c join members m on m.workspace_id = c.workspace_id and m.user_id = c.user_id
 where c.workspace_id = any($1::uuid[]) and c.status = 'enabled'
 order by c.id for share of c
@@ -137,6 +154,7 @@ func (q *Queries) EnabledChannels(ctx context.Context, workspaceIds []uuid.UUID)
 			&i.NotificationChannel.Language,
 			&i.NotificationChannel.Status,
 			&i.NotificationChannel.DisabledReason,
+			&i.NotificationChannel.ConfirmedAt,
 			&i.NotificationChannel.FailingSince,
 			&i.NotificationChannel.CreatedAt,
 			&i.NotificationChannel.UpdatedAt,
@@ -193,7 +211,7 @@ func (q *Queries) EndSystemAlerts(ctx context.Context, arg EndSystemAlertsParams
 }
 
 const getChannel = `-- name: GetChannel :one
-select id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, failing_since, created_at, updated_at from notification_channels where id = $1
+select id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at from notification_channels where id = $1
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id uuid.UUID) (NotificationChannel, error) {
@@ -216,6 +234,7 @@ func (q *Queries) GetChannel(ctx context.Context, id uuid.UUID) (NotificationCha
 		&i.Language,
 		&i.Status,
 		&i.DisabledReason,
+		&i.ConfirmedAt,
 		&i.FailingSince,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -223,11 +242,27 @@ func (q *Queries) GetChannel(ctx context.Context, id uuid.UUID) (NotificationCha
 	return i, err
 }
 
+const getPushKey = `-- name: GetPushKey :one
+select public_key, private_key from push_keys
+`
+
+type GetPushKeyRow struct {
+	PublicKey  string
+	PrivateKey []byte
+}
+
+func (q *Queries) GetPushKey(ctx context.Context) (GetPushKeyRow, error) {
+	row := q.db.QueryRow(ctx, getPushKey)
+	var i GetPushKeyRow
+	err := row.Scan(&i.PublicKey, &i.PrivateKey)
+	return i, err
+}
+
 const insertChannel = `-- name: InsertChannel :one
 insert into notification_channels (id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language)
 select $1, $2, $3, $4, $5, $6, $7, $8::text[], $9, $10, $11::int, $12::int, $13, $14
 where (select count(*) from notification_channels c where c.workspace_id = $2 and c.user_id = $3) < $15::int
-returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, failing_since, created_at, updated_at
+returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at
 `
 
 type InsertChannelParams struct {
@@ -285,6 +320,7 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) (N
 		&i.Language,
 		&i.Status,
 		&i.DisabledReason,
+		&i.ConfirmedAt,
 		&i.FailingSince,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -331,6 +367,20 @@ func (q *Queries) InsertNotificationItems(ctx context.Context, arg InsertNotific
 	return err
 }
 
+const insertPushKey = `-- name: InsertPushKey :exec
+insert into push_keys (public_key, private_key) values ($1, $2) on conflict do nothing
+`
+
+type InsertPushKeyParams struct {
+	PublicKey  string
+	PrivateKey []byte
+}
+
+func (q *Queries) InsertPushKey(ctx context.Context, arg InsertPushKeyParams) error {
+	_, err := q.db.Exec(ctx, insertPushKey, arg.PublicKey, arg.PrivateKey)
+	return err
+}
+
 const insertSystemEvent = `-- name: InsertSystemEvent :exec
 insert into post_events (workspace_id, type, actor, data)
 select id, $1, 'dateline', jsonb_build_object('alert', $2::text, 'message', $3::text) from workspaces
@@ -348,7 +398,7 @@ func (q *Queries) InsertSystemEvent(ctx context.Context, arg InsertSystemEventPa
 }
 
 const listChannels = `-- name: ListChannels :many
-select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, '')::text as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
+select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, '')::text as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
     (select count(*) from webhook_deliveries x where x.channel_id = c.id and x.status = 'dead') as dead
 from notification_channels c
 left join lateral (select id, endpoint_id, channel_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc limit 1) d on true
@@ -396,6 +446,7 @@ func (q *Queries) ListChannels(ctx context.Context, arg ListChannelsParams) ([]L
 			&i.NotificationChannel.Language,
 			&i.NotificationChannel.Status,
 			&i.NotificationChannel.DisabledReason,
+			&i.NotificationChannel.ConfirmedAt,
 			&i.NotificationChannel.FailingSince,
 			&i.NotificationChannel.CreatedAt,
 			&i.NotificationChannel.UpdatedAt,
@@ -472,7 +523,7 @@ func (q *Queries) ListNotifications(ctx context.Context, arg ListNotificationsPa
 }
 
 const lockChannel = `-- name: LockChannel :one
-select id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, failing_since, created_at, updated_at from notification_channels where id = $1 and workspace_id = $2 and user_id = $3 for update
+select id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at from notification_channels where id = $1 and workspace_id = $2 and user_id = $3 for update
 `
 
 type LockChannelParams struct {
@@ -501,6 +552,7 @@ func (q *Queries) LockChannel(ctx context.Context, arg LockChannelParams) (Notif
 		&i.Language,
 		&i.Status,
 		&i.DisabledReason,
+		&i.ConfirmedAt,
 		&i.FailingSince,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -753,9 +805,9 @@ func (q *Queries) UnsubscribeChannel(ctx context.Context, id uuid.UUID) (int64, 
 const updateChannel = `-- name: UpdateChannel :one
 update notification_channels set name = $1, destination = $2, hint = $3, types = $4::text[], own_posts_only = $5, digest = $6,
     quiet_from = $7, quiet_to = $8, time_zone = $9, language = $10,
-    status = $11, disabled_reason = $12, failing_since = $13, updated_at = clock_timestamp()
-where id = $14
-returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, failing_since, created_at, updated_at
+    status = $11, disabled_reason = $12, confirmed_at = $13, failing_since = $14, updated_at = clock_timestamp()
+where id = $15
+returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at
 `
 
 type UpdateChannelParams struct {
@@ -771,6 +823,7 @@ type UpdateChannelParams struct {
 	Language       string
 	Status         WebhookStatus
 	DisabledReason string
+	ConfirmedAt    *time.Time
 	FailingSince   *time.Time
 	ID             uuid.UUID
 }
@@ -789,6 +842,7 @@ func (q *Queries) UpdateChannel(ctx context.Context, arg UpdateChannelParams) (N
 		arg.Language,
 		arg.Status,
 		arg.DisabledReason,
+		arg.ConfirmedAt,
 		arg.FailingSince,
 		arg.ID,
 	)
@@ -810,6 +864,7 @@ func (q *Queries) UpdateChannel(ctx context.Context, arg UpdateChannelParams) (N
 		&i.Language,
 		&i.Status,
 		&i.DisabledReason,
+		&i.ConfirmedAt,
 		&i.FailingSince,
 		&i.CreatedAt,
 		&i.UpdatedAt,

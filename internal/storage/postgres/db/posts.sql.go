@@ -1016,8 +1016,8 @@ func (q *Queries) MarkLatePosts(ctx context.Context, arg MarkLatePostsParams) ([
 const nearbyPosts = `-- name: NearbyPosts :many
 select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
 from (
-    select unnest($1::int[]) as n, unnest($2::uuid[]) as post_id, unnest($3::uuid[]) as series_id,
-        unnest($4::uuid[]) as account_id, unnest($5::timestamptz[]) as at, unnest($6::bytea[]) as fingerprint
+    select unnest((select $1::int[])) as n, unnest((select $2::uuid[])) as post_id, unnest((select $3::uuid[])) as series_id,
+        unnest((select $4::uuid[])) as account_id, unnest((select $5::timestamptz[])) as at, unnest((select $6::bytea[])) as fingerprint
 ) w cross join lateral (
     (select true as same, t.post_id, coalesce(t.posted_at, p.scheduled_time) as at, t.status = 'posted' as published
      from (
@@ -1072,7 +1072,9 @@ type NearbyPostsRow struct {
 
 // Other posts on an account, near each of the given spots: the newest one with the same
 // words, and the first one that is close in time. An empty fingerprint has no words.
-// For "offset 0" see CountPlanned.
+// For "offset 0" see CountPlanned. The arrays are in subqueries because the planner
+// sees the lengths of bare parameters, finds each plan for a known length cheaper than
+// one for any length, and plans again each time, which takes longer than the query.
 func (q *Queries) NearbyPosts(ctx context.Context, arg NearbyPostsParams) ([]NearbyPostsRow, error) {
 	rows, err := q.db.Query(ctx, nearbyPosts,
 		arg.Ns,
@@ -1434,7 +1436,7 @@ func (q *Queries) StopWaitingTargets(ctx context.Context, postID uuid.UUID) (int
 const targetsOfPosts = `-- name: TargetsOfPosts :many
 select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
-where t.post_id = any($1::uuid[])
+where t.post_id = any((select $1::uuid[])::uuid[])
 order by t.post_id, a.created_at, t.id
 `
 

@@ -153,6 +153,27 @@ func (q *Queries) ClaimTargets(ctx context.Context, arg ClaimTargetsParams) ([]C
 	return items, nil
 }
 
+const countUnresolvedSends = `-- name: CountUnresolvedSends :one
+select count(*) from operations
+where target_id = $1 and segment = $2 and revision = $3
+  and state in ('ambiguous', 'reconciled_absent', 'manual') and not evidence ? 'decided_by'
+`
+
+type CountUnresolvedSendsParams struct {
+	TargetID uuid.UUID
+	Segment  int32
+	Revision int64
+}
+
+// Sends of a segment without a reliable response. Sends that a person has decided on no
+// longer count.
+func (q *Queries) CountUnresolvedSends(ctx context.Context, arg CountUnresolvedSendsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countUnresolvedSends, arg.TargetID, arg.Segment, arg.Revision)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const finishPosted = `-- name: FinishPosted :many
 update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_until = null,
     remote_id = w.remote_id, remote_url = w.remote_url,
@@ -836,25 +857,4 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.Fingerprint,
 	)
 	return i, err
-}
-
-const unclearSends = `-- name: UnclearSends :one
-select count(*) from operations
-where target_id = $1 and segment = $2 and revision = $3
-  and state in ('ambiguous', 'reconciled_absent', 'manual') and not evidence ? 'decided_by'
-`
-
-type UnclearSendsParams struct {
-	TargetID uuid.UUID
-	Segment  int32
-	Revision int64
-}
-
-// Sends of a segment without a reliable response. Sends that a person has decided on no
-// longer count.
-func (q *Queries) UnclearSends(ctx context.Context, arg UnclearSendsParams) (int64, error) {
-	row := q.db.QueryRow(ctx, unclearSends, arg.TargetID, arg.Segment, arg.Revision)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }

@@ -35,7 +35,7 @@ create table api_tokens (
     workspace_id uuid not null references workspaces on delete cascade,
     user_id      uuid not null references users on delete cascade,
     name         text not null check (name <> '' and length(name) <= 200),
-    hint         text not null,                                  -- first characters, to tell tokens apart
+    hint         text not null,                                  -- first characters, to identify a token in lists
     hash         bytea not null unique check (length(hash) = 32),
     created_at   timestamptz not null default now(),
     last_used_at timestamptz,

@@ -31,9 +31,9 @@ create table notification_channels (
     id              uuid primary key,
     workspace_id    uuid not null,
     user_id         uuid not null,
-    kind            text not null check (kind in ('email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'webhook')),
+    kind            text not null check (kind in ('email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'webhook', 'push')),
     name            text not null check (length(name) between 1 and 100),
-    destination     bytea not null,                               -- sealed: URL, token and recipient
+    destination     bytea not null,                               -- sealed: URL, token, recipient and keys
     hint            text not null check (length(hint) <= 300),    -- what may be shown of it
     types           text[] not null check (cardinality(types) > 0),
     own_posts_only  boolean not null default false,
@@ -44,6 +44,7 @@ create table notification_channels (
     language        text not null check (language in ('en', 'vi')),
     status          webhook_status not null default 'enabled',
     disabled_reason text not null default '',                     -- owner, gone, failing or unsubscribed
+    confirmed_at    timestamptz,                                  -- when the recipient of emails agreed
     failing_since   timestamptz,                                  -- first failure since the last success
     created_at      timestamptz not null default clock_timestamp(),
     updated_at      timestamptz not null default clock_timestamp(),
@@ -107,6 +108,14 @@ create table system_alerts (
     primary key (name, subject)
 );
 
+-- The key pair by which push services of browsers recognize this installation
+-- (RFC 8292). The private key is sealed.
+create table push_keys (
+    one         boolean primary key default true check (one),
+    public_key  text not null,
+    private_key bytea not null
+);
+
 -- The last event that was turned into deliveries.
 create table webhook_cursor (
     one      boolean primary key default true check (one),
@@ -116,5 +125,5 @@ create table webhook_cursor (
 insert into webhook_cursor (tx, event_id) values (pg_current_xact_id(), 0);
 
 -- +goose Down
-drop table webhook_cursor, system_alerts, notification_items, webhook_deliveries, notification_channels, webhook_secrets, webhook_endpoints;
+drop table webhook_cursor, push_keys, system_alerts, notification_items, webhook_deliveries, notification_channels, webhook_secrets, webhook_endpoints;
 drop type delivery_status, webhook_status;

@@ -170,7 +170,7 @@ with ending as (
     where a.id = ending.id
       and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400 or a.warned_days > ending.days)
     returning a.id, a.workspace_id, ending.ends, ending.days
-), told as (
+), event as (
     insert into post_events (workspace_id, account_id, type, actor, data)
     select changed.workspace_id, changed.id, 'expiring', 'dateline',
         jsonb_build_object('days', changed.days, 'ends_at', changed.ends)

@@ -1,4 +1,4 @@
--- name: UnclearSince :one
+-- name: UnresolvedSince :one
 -- The first send of a segment that is not known to have failed. Sends that a person has
 -- decided on do not count.
 select min(sent_at)::timestamptz from operations

@@ -51,7 +51,8 @@ join post_targets t on t.id = r.target_id join scheduled_posts p on p.post_id = 
 order by r.posted_at desc, c.remote_id;
 
 -- name: ReadablePost :one
--- The post of an account that was read last, to tell a deleted post from an outage.
+-- The post of an account that was read last. While it can be read, the network is up,
+-- and a post that is missing was deleted.
 select m.remote_id from post_metrics m
 where m.account_id = @account_id and m.state in ('measured', 'missing') and m.measured_at is not null and m.remote_id <> all(@others::text[])
 order by m.measured_at desc limit 1;

@@ -23,7 +23,7 @@ select * from notification_channels where id = @id and workspace_id = @workspace
 -- name: UpdateChannel :one
 update notification_channels set name = @name, destination = @destination, hint = @hint, types = @types::text[], own_posts_only = @own_posts_only, digest = @digest,
     quiet_from = sqlc.narg('quiet_from'), quiet_to = sqlc.narg('quiet_to'), time_zone = @time_zone, language = @language,
-    status = @status, disabled_reason = @disabled_reason, failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
+    status = @status, disabled_reason = @disabled_reason, confirmed_at = sqlc.narg('confirmed_at'), failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
 where id = @id
 returning *;
 
@@ -32,6 +32,15 @@ delete from notification_channels where id = @id;
 
 -- name: UnsubscribeChannel :execrows
 update notification_channels set status = 'disabled', disabled_reason = 'unsubscribed', updated_at = clock_timestamp() where id = @id and status = 'enabled';
+
+-- name: ConfirmChannel :execrows
+update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = @id and hint = @recipient and kind = 'email' and confirmed_at is null;
+
+-- name: GetPushKey :one
+select public_key, private_key from push_keys;
+
+-- name: InsertPushKey :exec
+insert into push_keys (public_key, private_key) values (@public_key, @private_key) on conflict do nothing;
 
 -- name: EnabledChannels :many
 -- Viewers and authors do not see the state of the installation.

@@ -40,7 +40,7 @@ select * from scheduled_posts where post_id = @post_id for update;
 -- name: TargetsOfPosts :many
 select t.*, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
-where t.post_id = any(@post_ids::uuid[])
+where t.post_id = any((select @post_ids::uuid[])::uuid[])
 order by t.post_id, a.created_at, t.id;
 
 -- name: ListPostsAscending :many
@@ -271,11 +271,13 @@ select coalesce(sum(calls), 0)::bigint as calls from (
 -- name: NearbyPosts :many
 -- Other posts on an account, near each of the given spots: the newest one with the same
 -- words, and the first one that is close in time. An empty fingerprint has no words.
--- For "offset 0" see CountPlanned.
+-- For "offset 0" see CountPlanned. The arrays are in subqueries because the planner
+-- sees the lengths of bare parameters, finds each plan for a known length cheaper than
+-- one for any length, and plans again each time, which takes longer than the query.
 select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
 from (
-    select unnest(@ns::int[]) as n, unnest(@post_ids::uuid[]) as post_id, unnest(@series_ids::uuid[]) as series_id,
-        unnest(@account_ids::uuid[]) as account_id, unnest(@ats::timestamptz[]) as at, unnest(@fingerprints::bytea[]) as fingerprint
+    select unnest((select @ns::int[])) as n, unnest((select @post_ids::uuid[])) as post_id, unnest((select @series_ids::uuid[])) as series_id,
+        unnest((select @account_ids::uuid[])) as account_id, unnest((select @ats::timestamptz[])) as at, unnest((select @fingerprints::bytea[])) as fingerprint
 ) w cross join lateral (
     (select true as same, t.post_id, coalesce(t.posted_at, p.scheduled_time) as at, t.status = 'posted' as published
      from (

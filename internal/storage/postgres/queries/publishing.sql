@@ -88,7 +88,7 @@ select segment, remote_id, remote_url, sent_at, posted_at from remote_posts wher
 select r.* from remote_posts r join post_targets t on t.id = r.target_id
 where t.post_id = any(@post_ids::uuid[]) order by r.target_id, r.segment;
 
--- name: UnclearSends :one
+-- name: CountUnresolvedSends :one
 -- Sends of a segment without a reliable response. Sends that a person has decided on no
 -- longer count.
 select count(*) from operations

@@ -26,9 +26,9 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
   const running = useRef<Promise<Post>>(undefined)
   const seen = useRef(draft)
   const caughtUp = useRef(0)
-  const told = useRef(created)
+  const onCreated = useRef(created)
   useEffect(() => {
-    told.current = created
+    onCreated.current = created
   })
 
   const send = useCallback(async (): Promise<Post> => {
@@ -77,7 +77,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
         setState(latest.current.draft === sent ? 'clean' : 'dirty')
         client.setQueryData(['post', post.id], post)
         refreshPosts(client)
-        if (fresh) told.current(post)
+        if (fresh) onCreated.current(post)
         return post
       } catch (cause) {
         setError(cause)

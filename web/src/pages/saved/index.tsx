@@ -51,7 +51,7 @@ function Kept({ search: n }: { search: Saved }) {
   const may = useAtLeast('author')
   const [editing, edit] = useDisclosure()
   const [asking, ask] = useDisclosure()
-  const [open, setOpen] = useState<'told' | 'feed'>()
+  const [open, setOpen] = useState<'alerts' | 'feed'>()
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
   const alert = useMutation({
@@ -66,7 +66,7 @@ function Kept({ search: n }: { search: Saved }) {
     onSettled: settled,
   })
   const found = searchOf(n)
-  const toggle = (what: 'told' | 'feed') => setOpen(open === what ? undefined : what)
+  const toggle = (what: 'alerts' | 'feed') => setOpen(open === what ? undefined : what)
   return (
     <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={n.name} data-saved={n.name}>
       <Group justify="space-between" gap="xs" align="flex-start">
@@ -109,7 +109,7 @@ function Kept({ search: n }: { search: Saved }) {
             {t('saved.paused')}
           </Badge>
         )}
-        <Text size="sm" c="dimmed" data-told={n.alert_count}>
+        <Text size="sm" c="dimmed" data-alerts={n.alert_count}>
           {t('saved.alertCount', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
           {n.last_alerted_at && (
             <>
@@ -122,7 +122,7 @@ function Kept({ search: n }: { search: Saved }) {
         <LinkButton to="/news" search={found} size="xs" variant="default" leftSection={<IconSearch size={16} aria-hidden />}>
           {t('saved.open')}
         </LinkButton>
-        <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.alert_count === 0}>
+        <Button size="xs" variant="default" onClick={() => toggle('alerts')} aria-expanded={open === 'alerts'} disabled={n.alert_count === 0}>
           {t('saved.alertList')}
         </Button>
         {may && (
@@ -132,7 +132,7 @@ function Kept({ search: n }: { search: Saved }) {
         )}
       </Group>
       <Collapse expanded={open !== undefined} keepMounted={false}>
-        {open === 'told' && <Told id={n.id} />}
+        {open === 'alerts' && <Alerts id={n.id} />}
         {open === 'feed' && <Feed id={n.id} open={n.feed} />}
       </Collapse>
       {editing && <EditSearch search={n} close={edit.close} />}
@@ -154,7 +154,7 @@ function Kept({ search: n }: { search: Saved }) {
 }
 
 /** The articles that a saved search matched. */
-function Told({ id }: { id: string }) {
+function Alerts({ id }: { id: string }) {
   const { t } = useTranslation()
   const list = useInfiniteQuery({
     queryKey: ['saved-searches', id, 'matches'],

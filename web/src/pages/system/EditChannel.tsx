@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { errorText } from '../../lib/notify'
+import { canPush, subscribe } from '../../lib/push'
 import { useAtLeast, useMe } from '../../lib/session'
 import { types } from './Webhooks'
 import { typeKey } from './words'
@@ -13,7 +14,7 @@ type Channel = Schemas['NotificationChannel']
 type Settings = Schemas['NotificationChannelSettings']
 type Kind = Schemas['NotificationChannelKind']
 
-const kinds: Kind[] = ['email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'webhook']
+const kinds: Kind[] = ['email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'push', 'webhook']
 const digests = ['none', 'hourly', 'daily'] as const
 const initial: Schemas['WebhookType'][] = ['post.failed', 'post.uncertain', 'post.late', 'account.needs_reconnect']
 
@@ -27,10 +28,11 @@ const parts: Record<Kind, string[]> = {
   matrix: ['url', 'token', 'recipient'],
   teams: ['url'],
   webhook: ['url', 'token?'],
+  push: [],
 }
 
 /** Creates or changes a notification channel. Secrets that are left empty are kept. */
-export function EditChannel({ channel, canSendEmail, close, settled }: { channel?: Channel; canSendEmail: boolean; close: () => void; settled: () => void }) {
+export function EditChannel({ channel, canSendEmail, pushKey, close, settled }: { channel?: Channel; canSendEmail: boolean; pushKey: string; close: () => void; settled: () => void }) {
   const { t, i18n } = useTranslation()
   const me = useMe()
   const editor = useAtLeast('editor')
@@ -42,7 +44,9 @@ export function EditChannel({ channel, canSendEmail, close, settled }: { channel
   const set = (to: Partial<Settings>) => setDraft({ ...draft, ...to })
   const save = useMutation({
     mutationFn: async () => {
-      const body = { ...draft, quiet_from: draft.quiet_from || undefined, quiet_to: draft.quiet_to || undefined, url: draft.url || undefined, token: draft.token || undefined, recipient: draft.recipient || undefined }
+      const browser = draft.kind === 'push' && !channel ? await subscribe(pushKey) : {}
+      if (!browser) throw new Error(t('channels.pushRefused'))
+      const body = { ...draft, quiet_from: draft.quiet_from || undefined, quiet_to: draft.quiet_to || undefined, url: draft.url || undefined, token: draft.token || undefined, recipient: draft.recipient || undefined, ...browser }
       if (channel) await unwrap(api.PUT('/api/v1/notification-channels/{id}', { params: { path: { id: channel.id } }, body }))
       else await unwrap(api.POST('/api/v1/notification-channels', { body }))
     },
@@ -68,7 +72,7 @@ export function EditChannel({ channel, canSendEmail, close, settled }: { channel
               disabled={!!channel}
               value={draft.kind}
               onChange={(v) => v && set({ kind: v as Kind, url: undefined, token: undefined, recipient: undefined })}
-              data={kinds.map((value) => ({ value, label: t(`channels.kinds.${value}`), disabled: value === 'email' && !canSendEmail }))}
+              data={kinds.map((value) => ({ value, label: t(`channels.kinds.${value}`), disabled: (value === 'email' && !canSendEmail) || (value === 'push' && !canPush) }))}
             />
             <TextInput label={t('channels.name')} required maxLength={100} value={draft.name} onChange={(e) => set({ name: e.currentTarget.value })} />
           </Group>

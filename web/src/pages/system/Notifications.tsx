@@ -37,7 +37,7 @@ export function Notifications() {
       ) : (
         list.data.channels.map((c) => <One key={c.id} channel={c} edit={() => setEditing(c)} settled={settled} />)
       )}
-      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} close={() => setEditing(undefined)} settled={settled} />}
+      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} pushKey={list.data.push_key} close={() => setEditing(undefined)} settled={settled} />}
     </Stack>
   )
 }
@@ -46,7 +46,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
   const { t } = useTranslation()
   const [dialog, ask] = useConfirm()
   const params = { path: { id: c.id } }
-  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t('channels.tested')), onError: notifyError, onSettled: settled })
+  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent')), onError: notifyError, onSettled: settled })
   const again = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
     onSuccess: ({ redelivered }) => notifySuccess(t('channels.retried', { count: redelivered })),
@@ -70,7 +70,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
         </div>
         <Group gap="xs">
           <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} disabled={!isOn} onClick={() => test.mutate()}>
-            {t('channels.test')}
+            {t(c.confirmed ? 'channels.test' : 'channels.confirmAgain')}
           </Button>
           <Button size="xs" variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={edit}>
             {t('channels.edit')}
@@ -92,6 +92,11 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
           </Badge>
         ))}
       </Group>
+      {!c.confirmed && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t('channels.unconfirmed')}
+        </Text>
+      )}
       {c.failing_since && (
         <Text size="sm" c="var(--mantine-color-error)">
           {t('channels.failing')} <Time at={c.failing_since} />

@@ -1,0 +1,227 @@
+// Command benchquick measures Dateline next to its baselines for a few minutes and
+// prints ratios. It compares CPU times, which other load on the machine hardly changes,
+// and alternates between the sides. With -against it measures another commit too.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// part is a benchmark that prints its figures as one JSON object on a line.
+type part struct {
+	name    string
+	build   []string          // command that builds it; empty: nothing to build
+	run     []string          // command that measures
+	figures map[string]string // names in its output, by the names that are printed here
+}
+
+// parts are short runs of the benchmarks. Each alternates between Dateline and its
+// baseline.
+func parts() []part {
+	return []part{
+		{
+			name:    "views",
+			build:   []string{"go", "build", "-o", "bin/benchviews", "./e2e/benchviews"},
+			run:     []string{"./bin/benchviews", "-parts", "cost"},
+			figures: map[string]string{"views_of_pipelined_incr_cpu": "incr_of_counting_cpu"},
+		},
+		{
+			name:    "extract",
+			run:     []string{"go", "test", "./internal/news/article/selector", "-run", "^$", "-bench", "BenchmarkExtract", "-benchtime", "40x", "-cpu", "1"},
+			figures: map[string]string{"extract_times_trafilatura_cpu": "ratio", "extract_learned_times_trafilatura_cpu": "learned_ratio"},
+		},
+		{
+			name:    "publish",
+			build:   []string{"go", "build", "-o", "bin/bench", "./e2e/bench"},
+			run:     []string{"./bin/bench", "-parts", "deferred,sustained", "-steady", "400", "-rate", "40", "-lead", "22s"},
+			figures: map[string]string{"publish_cpu_vs_deferred": "cpu_per_post_vs_deferred"},
+		},
+		{
+			name:    "crawl",
+			build:   []string{"go", "build", "-C", "e2e/crawl/colly", "-o", "../../../bin/bench-colly", "."},
+			run:     []string{"go", "test", "./e2e/crawl", "-run", "TestBench", "-count=1", "-v", "-crawl-bench", "/dev/stdout", "-crawl-bench-pages", "3200", "-crawl-bench-urls", "0"},
+			figures: map[string]string{"crawl_of_colly_cpu": "cpu_ratio_equal"},
+		},
+	}
+}
+
+type options struct {
+	against string
+	only    string
+	rounds  int
+	verbose bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.against, "against", "", "`commit` to compare with")
+	flag.StringVar(&o.only, "parts", "", "what to measure: `views,extract,publish,crawl` or some of them (default: all)")
+	flag.IntVar(&o.rounds, "rounds", 1, "`number` of times to measure each commit; the median is reported")
+	flag.BoolVar(&o.verbose, "v", false, "print the output of the benchmarks")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, os.Stdout, o); err != nil {
+		fmt.Fprintln(os.Stderr, "benchquick:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, o options) (err error) {
+	if o.rounds < 1 {
+		return errors.New("-rounds must be at least 1")
+	}
+	var chosen []part
+	for _, p := range parts() {
+		if o.only == "" || slices.Contains(strings.Split(o.only, ","), p.name) {
+			chosen = append(chosen, p)
+		}
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("-parts: there is no part %q", o.only)
+	}
+	trees := []tree{{dir: ".", name: "this checkout"}}
+	if o.against != "" {
+		other, remove, err := checkOut(ctx, o.against)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+		trees = []tree{other, trees[0]}
+	}
+	for i := range trees {
+		trees[i].figures = map[string][]float64{}
+		if err := trees[i].build(ctx, chosen); err != nil {
+			return err
+		}
+	}
+	for range o.rounds {
+		for _, p := range chosen {
+			for _, t := range trees {
+				if err := t.measure(ctx, out, p, o.verbose); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return report(out, trees)
+}
+
+// tree is a checkout that is measured.
+type tree struct {
+	dir, name string
+	figures   map[string][]float64
+}
+
+// checkOut checks a commit out and builds the programs that all parts need.
+func checkOut(ctx context.Context, commit string) (t tree, remove func() error, err error) {
+	dir, err := os.MkdirTemp("", "dateline-bench-")
+	if err != nil {
+		return tree{}, nil, err
+	}
+	t = tree{dir: filepath.Join(dir, "checkout"), name: commit}
+	remove = func() error {
+		_, err := command(context.WithoutCancel(ctx), ".", "git", "worktree", "remove", "--force", t.dir)
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	if _, err := command(ctx, ".", "git", "worktree", "add", "--detach", t.dir, commit); err != nil {
+		return tree{}, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return t, remove, nil
+}
+
+func (t tree) build(ctx context.Context, chosen []part) error {
+	if _, err := command(ctx, t.dir, "make", "--no-print-directory", "build", "temporald"); err != nil {
+		return err
+	}
+	for _, p := range chosen {
+		if len(p.build) == 0 {
+			continue
+		}
+		if _, err := command(ctx, t.dir, p.build...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure runs a part and keeps its figures.
+func (t tree) measure(ctx context.Context, out io.Writer, p part, verbose bool) error {
+	text, err := command(ctx, t.dir, p.run...)
+	if verbose {
+		_, _ = out.Write(text)
+	}
+	if err != nil {
+		return err
+	}
+	var got map[string]any
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("{")) {
+			got = nil
+			if err := json.Unmarshal(line, &got); err != nil {
+				return fmt.Errorf("%s: unexpected output %q: %w", p.name, line, err)
+			}
+		}
+	}
+	for name, key := range p.figures {
+		value, ok := got[key].(float64)
+		if !ok {
+			return fmt.Errorf("%s of %s does not print %q", p.name, t.name, key)
+		}
+		t.figures[name] = append(t.figures[name], value)
+	}
+	return nil
+}
+
+// command runs a command and returns its output, which an error contains.
+func command(ctx context.Context, dir string, words ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the commands are those above
+	cmd.Dir, cmd.Cancel = dir, func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return out, fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
+	}
+	return out, nil
+}
+
+// report prints the figures and, as the last line, one JSON object.
+func report(out io.Writer, trees []tree) error {
+	last := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(trees[0].figures)) {
+		before := median(trees[0].figures[name])
+		if len(trees) == 1 {
+			_, _ = fmt.Fprintf(out, "%-40s %8.3f\n", name, before)
+			last[name] = thousandths(before)
+			continue
+		}
+		after := median(trees[1].figures[name])
+		_, _ = fmt.Fprintf(out, "%-40s %8.3f → %8.3f  %+6.1f %%\n", name, before, after, 100*(after/before-1))
+		last[name] = map[string]float64{"before": thousandths(before), "after": thousandths(after), "change": thousandths(after/before - 1)}
+	}
+	return json.NewEncoder(out).Encode(last)
+}
+
+func median(all []float64) float64 {
+	sorted := slices.SortedFunc(slices.Values(all), cmp.Compare)
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }
