@@ -18,14 +18,14 @@ func (p *Program) evalStories() *cobra.Command {
 	c := p.plainCommand("stories", "measure how well articles are grouped into stories (B-cubed)")
 	set := c.Flags()
 	dir := set.String("data", "", "`folder` with one or more datasets (docs/how-to/evaluate-stories.md)")
-	threshold := set.Float64("threshold", story.DefaultThreshold, "`similarity` from which an article joins a story")
+	threshold := set.Float64("threshold", 0, "`similarity` from which an article joins a story; 0: the default of its language")
 	compare := set.Bool("sweep", false, "also measure other thresholds, on the inspected half")
 	return c.run(func(_ context.Context, _ []string) error {
 		if *dir == "" {
 			return usageError("--data is required: dateline eval stories --data DIR")
 		}
-		if *threshold <= 0 || *threshold > 1 {
-			return usageError("--threshold must be above 0 and at most 1")
+		if *threshold < 0 || *threshold > 1 {
+			return usageError("--threshold must be between 0 and 1")
 		}
 		sets, err := eval.FindSets(*dir)
 		if err != nil {
@@ -52,7 +52,7 @@ func (p *Program) evalStories() *cobra.Command {
 			r.Precision, r.Recall, r.F1, r.MicrosPerArticle = round4(r.Precision), round4(r.Recall), round4(r.F1), round4(r.MicrosPerArticle)
 		}
 		return json.NewEncoder(p.Stdout).Encode(struct {
-			Threshold float64       `json:"threshold"`
+			Threshold float64       `json:"threshold,omitempty"`
 			Inspect   float64       `json:"inspect_f1"`
 			HeldOut   float64       `json:"held_out_f1"`
 			Results   []eval.Result `json:"results"`
@@ -60,9 +60,12 @@ func (p *Program) evalStories() *cobra.Command {
 	})
 }
 
-// thresholdOf sets the threshold of all languages of a set.
+// thresholdOf sets the threshold of all languages of a set; 0: the defaults.
 func thresholdOf(s eval.Set, threshold float64) story.Thresholds {
 	out := story.Thresholds{}
+	if threshold == 0 {
+		return out
+	}
 	for _, a := range s.Articles {
 		out[a.Language] = threshold
 	}
