@@ -108,7 +108,7 @@ install-test: ## install the files of a release in bare root file systems, as ro
 	go test ./e2e/install -count=1 -timeout 20m -install $(abspath dist/$(VERSION)) -debian "$(DEBIAN)" -v
 
 .PHONY: containers-test
-containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with crun and engines of the system
+containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with runc or crun and engines of the system
 	go test ./e2e/containers -count=1 -timeout 20m -containers -v
 
 .PHONY: reproducible
@@ -138,9 +138,16 @@ ifndef PKG
 	cd deploy/check && go test ./...
 endif
 
+# Linking a test binary takes a second or two, so packages are left out whose tests all
+# need an engine, and vet, which golangci-lint contains. Some tests wait, so that more
+# packages run at a time than there are processors.
+WITH_ENGINES := ./e2e/... ./internal/testing/enginetest ./internal/identity/keyring ./internal/notify/pubsub \
+	./internal/audience/subscription ./internal/news/crawl/render ./internal/news/search/indexer ./internal/news/search/savedsearch \
+	./internal/publishing/measure ./workflows/starter
+
 .PHONY: unit
-unit: ## run the tests that need no engine (under a minute when nothing has to be compiled)
-	go test -short -timeout 5m $(or $(PKG),./...)
+unit: ## run the tests that need no engine, or those of some packages (PKG=./internal/audience/...)
+	go test -short -vet=off -timeout 5m -p 4 $(or $(PKG),$$(go list ./... | grep -vxFf <(go list $(WITH_ENGINES))))
 
 .PHONY: check
 check: lint unit ## what to run before every commit: linters and the tests without engines

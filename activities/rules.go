@@ -15,13 +15,14 @@ import (
 type RuleEngine interface {
 	Evaluate(ctx context.Context, start rule.Start) (done int, changed []uuid.UUID, err error)
 	Recover(ctx context.Context, start rule.Start) error
-	Reserve(ctx context.Context, rule, article uuid.UUID) (rule.Outcome, error)
-	CreatePost(ctx context.Context, rule, article uuid.UUID) (post uuid.UUID, outcome rule.Outcome, err error)
+	EvaluateViews(ctx context.Context, start rule.Start) error
+	Reserve(ctx context.Context, request rule.Request) (rule.Outcome, error)
+	CreatePost(ctx context.Context, request rule.Request) (post uuid.UUID, outcome rule.Outcome, err error)
 }
 
 // DecisionWorkflows starts the workflow of a decision once.
 type DecisionWorkflows interface {
-	StartDecision(ctx context.Context, rule, article uuid.UUID) error
+	StartDecision(ctx context.Context, request rule.Request) error
 }
 
 // Rules contains the activities of rules.
@@ -41,10 +42,7 @@ type RuleTiming struct {
 }
 
 // DecisionInput names a decision.
-type DecisionInput struct {
-	RuleID    uuid.UUID
-	ArticleID uuid.UUID
-}
+type DecisionInput = rule.Request
 
 // DecisionResult is the result of a decision.
 type DecisionResult struct {
@@ -64,6 +62,9 @@ func (r *Rules) EvaluateArticles(ctx context.Context) (done int, err error) {
 		interval = time.Second
 	}
 	if err := r.Engine.Recover(ctx, r.Starter.StartDecision); err != nil {
+		return 0, err
+	}
+	if err := r.Engine.EvaluateViews(ctx, r.Starter.StartDecision); err != nil {
 		return 0, err
 	}
 	end := time.NewTimer(duration)
@@ -96,13 +97,13 @@ func (r *Rules) EvaluateArticles(ctx context.Context) (done int, err error) {
 
 // ReserveDecision decides about an article. Repeated calls return the same.
 func (r *Rules) ReserveDecision(ctx context.Context, in DecisionInput) (rule.Outcome, error) {
-	return r.Engine.Reserve(ctx, in.RuleID, in.ArticleID)
+	return r.Engine.Reserve(ctx, in)
 }
 
 // CreateRulePost creates the post of a reserved decision and starts its workflow.
 // Repeated calls create the same post.
 func (r *Rules) CreateRulePost(ctx context.Context, in DecisionInput) (out DecisionResult, err error) {
-	if out.PostID, out.Outcome, err = r.Engine.CreatePost(ctx, in.RuleID, in.ArticleID); err != nil {
+	if out.PostID, out.Outcome, err = r.Engine.CreatePost(ctx, in); err != nil {
 		return out, err
 	}
 	if out.Outcome == rule.Created {

@@ -10,6 +10,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 )
 
 // AccountGroups manages groups of accounts and their queue slots.
@@ -60,6 +61,20 @@ func (s *Server) UpdateAccountGroup(ctx context.Context, r spec.UpdateAccountGro
 // DeleteAccountGroup deletes an account group.
 func (s *Server) DeleteAccountGroup(ctx context.Context, r spec.DeleteAccountGroupRequestObject) (spec.DeleteAccountGroupResponseObject, error) {
 	return spec.DeleteAccountGroup204Response{}, s.Groups.Delete(ctx, principal(ctx), r.Id)
+}
+
+// ReorderQueue moves a post within a queue.
+func (s *Server) ReorderQueue(ctx context.Context, r spec.ReorderQueueRequestObject) (spec.ReorderQueueResponseObject, error) {
+	who := principal(ctx)
+	moved, err := s.Scheduler.ReorderQueue(ctx, post.Guard{WorkspaceID: who.WorkspaceID, PostID: r.Body.PostId, Actor: who.Actor(), UserID: who.UserID,
+		IsAuthor: who.Role == workspace.Author}, post.QueueMove{GroupID: r.Id, PostID: r.Body.PostId, Before: value(r.Body.Before)})
+	out := spec.ReorderQueue200JSONResponse{Posts: make([]spec.Post, 0, len(moved))}
+	ids := make([]uuid.UUID, 0, len(moved))
+	for _, p := range moved {
+		out.Posts, ids = append(out.Posts, s.postJSON(p)), append(ids, p.ID)
+	}
+	s.nudgeAll(ctx, ids)
+	return out, err
 }
 
 // ListQueueSlots lists slots of queues.

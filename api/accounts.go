@@ -68,7 +68,7 @@ func (s *Server) accountList(accounts []account.Account) spec.AccountList {
 
 func (s *Server) accountJSON(a account.Account) spec.Account {
 	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a), RemoteId: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
+		Handle: a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Avatar: avatarPath(a), Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
 		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
 		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.AccessEndsAt()), LastRenewedAt: moment(a.LastRefreshAt),
 		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},
@@ -85,7 +85,7 @@ func (s *Server) accountJSON(a account.Account) spec.Account {
 		}{t.At, string(t.Class), optional(t.Code), t.Message}
 	}
 	for _, w := range a.Warnings(time.Now()) {
-		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Message})
+		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Text, Params: messageParams(w.Params)})
 	}
 	return out
 }

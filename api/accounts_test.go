@@ -208,6 +208,8 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 func TestNetworks_ListWaysToConnect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	there, err := s.Fake.AddAccount("desk")
+	s.Must(err)
 	var list spec.NetworkList
 	s.decode(s.send("GET", "/api/v1/networks", nil), 200, &list)
 	at := slices.IndexFunc(list.Networks, func(n spec.Network) bool { return n.Name == "mastodon" })
@@ -223,6 +225,7 @@ func TestNetworks_ListWaysToConnect(t *testing.T) {
 	require.True(t, n.Revokes)
 	require.Len(t, *n.Fields, 1)
 	require.True(t, (*n.Fields)[0].Secret)
+	require.Equal(t, map[string]string{"access_token": there.Token}, *n.SandboxValues)
 	require.NotNil(t, n.Limits)
 	require.Equal(t, 500, *n.Limits.MaxCharacters)
 }

@@ -28,6 +28,7 @@ import (
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/watch"
 	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
@@ -127,6 +128,7 @@ type PostPreviewer interface {
 	PreviewStored(ctx context.Context, p post.Post) ([]scheduling.TargetPreview, error)
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
 	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
+	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 }
@@ -232,6 +234,7 @@ type Server struct {
 	Reviews   Reviews
 	Snippets  Snippets
 	LinkCard  LinkCardFetcher
+	Avatars   Avatars
 	Mentions  MentionFinder
 	Media     *media.Service
 	Exports   *archive.Archives
@@ -252,6 +255,7 @@ type Server struct {
 	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles          *pipeline.Service    // likewise
 	Search            *savedsearch.Service // likewise
+	Watches           *watch.Service       // likewise
 	Rules             Rules                // likewise
 	Stories           Stories              // likewise
 	PublicURL         string               // base URL of feeds and review links

@@ -38,6 +38,9 @@ func networkJSON(o account.NetworkInfo) spec.Network {
 			fields = append(fields, spec.FormField{Name: f.Name, Label: f.Label, Help: optional(f.Help), Secret: f.Secret, Optional: f.Optional})
 		}
 		n.Fields = &fields
+		if len(o.SandboxValues) > 0 {
+			n.SandboxValues = &o.SandboxValues
+		}
 	}
 	if l := o.Limits; l != nil {
 		n.Limits = &spec.UsualLimits{MaxCharacters: positive(l.MaxCharacters), MaxMedia: l.MaxMedia,

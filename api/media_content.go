@@ -85,7 +85,7 @@ func (s *Server) GetMediaFitness(ctx context.Context, r spec.GetMediaFitnessRequ
 	out := spec.GetMediaFitness200JSONResponse{Accounts: []spec.AccountFitness{}}
 	for _, f := range found {
 		one := spec.AccountFitness{AccountId: f.Account.ID, Network: f.Account.Network, Handle: f.Account.Handle, Fits: spec.FitnessVerdict(f.Verdict),
-			Changes: append([]string{}, f.Changes...), Reasons: []spec.FitnessReason{}}
+			Changes: notesJSON(f.Changes), Reasons: []spec.FitnessReason{}}
 		for _, r := range f.Reasons {
 			one.Reasons = append(one.Reasons, spec.FitnessReason{Code: r.Code, Message: r.Message, Params: messageParams(r.Params)})
 		}

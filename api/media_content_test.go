@@ -106,7 +106,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 	// The instance accepts up to 33 million pixels.
 	s.Exec("update media set width = 6000, height = 6000 where id = $1", small.Id)
 	got := fits(small.Id.String(), "?account="+desk.ID.String())[0]
-	if got.Fits != "converted" || len(got.Changes) == 0 || !strings.Contains(got.Changes[0], "6000 × 6000") {
+	if got.Fits != "converted" || len(got.Changes) == 0 || !strings.Contains(got.Changes[0].Message, "6000 × 6000") {
 		t.Errorf("a large picture: %+v", got)
 	}
 	s.Exec("update media set kind = 'video', mime_type = 'video/quicktime' where id = $1", small.Id)

@@ -105,7 +105,7 @@ func (s *Server) decide(c *gin.Context) {
 	default:
 		page.Texts = decisionTexts(look, d)
 		page.Body, err = look.Body(decisionHTML, map[string]any{"Problem": problem, "Post": d.Content, "Published": choice != "absent", "Absent": choice != "published",
-			"URLLabel":       look.Translate(webpage.Text{EN: "Address of the post", VI: "Địa chỉ bài đăng"}),
+			"URLLabel":       look.Translate(webpage.Text{EN: "Address of the post", VI: "Địa chỉ bài viết"}),
 			"PublishedLabel": look.Translate(webpage.Text{EN: "It is published", VI: "Bài đã được đăng"}),
 			"AbsentLabel":    look.Translate(webpage.Text{EN: "It is not published: publish it again", VI: "Bài chưa được đăng: đăng lại"})})
 		if err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/postreport"
@@ -52,6 +54,24 @@ func (s *Server) PostHighlights(ctx context.Context, r spec.PostHighlightsReques
 	found, err := (&postreport.Reporter{Store: s.Store}).Highlights(ctx, q)
 	return spec.PostHighlights200JSONResponse{Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(), Posts: found.Posts,
 		Average: found.Average, Groups: groupsJSON(found.Groups), Unclear: found.Unclear}, err
+}
+
+// BestTimes suggests times for a post.
+func (s *Server) BestTimes(ctx context.Context, r spec.BestTimesRequestObject) (spec.BestTimesResponseObject, error) {
+	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := timezone.Load(cmp.Or(value(r.Params.TimeZone), w.TimeZone))
+	if err != nil {
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: err.Error() + "."})
+	}
+	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, postreport.BestTimesQuery{WorkspaceID: w.ID, Zone: zone, Accounts: value(r.Params.Account), Now: time.Now()})
+	out := spec.BestTimes{TimeZone: zone.String(), Posts: found.Posts, PostsNeeded: postreport.MinBestTimes, Times: []spec.BestTime{}}
+	for _, b := range found.Times {
+		out.Times = append(out.Times, spec.BestTime{Weekday: b.Weekday, Hour: b.Hour, Posts: b.Posts, Lift: b.Lift, At: b.At})
+	}
+	return spec.BestTimes200JSONResponse(out), err
 }
 
 // postQuery returns a query for days, the last one included, in the workspace's time

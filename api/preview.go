@@ -43,7 +43,7 @@ func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObjec
 func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 	text := one.Network.Text
 	out := spec.SegmentPreview{Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{}, Card: optional(one.Network.Card),
-		Notes: append([]string{}, one.Network.Notes...), Price: fullPrice(one.Price)}
+		Notes: notesJSON(one.Network.Notes), Price: fullPrice(one.Price)}
 	if one.LimitsKnown {
 		out.Characters = &one.Characters
 		if one.MaxCharacters > 0 {
@@ -69,6 +69,14 @@ func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 	out := make([]spec.FieldProblem, len(problems))
 	for i, p := range problems {
 		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message, Params: messageParams(p.Params)}
+	}
+	return out
+}
+
+func notesJSON(notes message.Messages) []spec.Note {
+	out := make([]spec.Note, len(notes))
+	for i, n := range notes {
+		out[i] = spec.Note{Code: n.Code, Message: n.Text, Params: messageParams(n.Params)}
 	}
 	return out
 }
@@ -108,7 +116,7 @@ func priceJSON(p post.Price) *spec.Price {
 }
 
 func fullPrice(p post.Price) spec.Price {
-	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Reasons: append([]string{}, p.Reasons...)}
+	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Reasons: notesJSON(p.Reasons)}
 }
 
 // dollars formats an amount with all its digits, and at least cents.

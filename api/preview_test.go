@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
@@ -264,7 +265,7 @@ func TestBulk_ComparesTenThousandRows(t *testing.T) {
 type billed struct{ network.Network }
 
 func (billed) Price(c network.Content) network.Price {
-	return network.Price{MicroUSD: int64(10_000 + 5_000*len(c.Media)), Reason: "Every post is billed."}
+	return network.Price{MicroUSD: int64(10_000 + 5_000*len(c.Media)), Reasons: message.One("billed", "Every post is billed.")}
 }
 
 type billedNetworks struct{ scheduling.Networks }

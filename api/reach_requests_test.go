@@ -118,6 +118,9 @@ func reachable() map[string]reach {
 	}
 	someConfig := object{"variants": []object{{"name": "a", "body": []string{"//article"}}}}
 
+	onWatch := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.watch()}, body: body} }
+	}
 	onSaved := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.saved()}, body: body} }
 	}
@@ -147,27 +150,36 @@ func reachable() map[string]reach {
 		"setStoryPreferences": editors(workspace.CrawlWrite, func(*things) request {
 			return request{body: object{"alert_enabled": true, "min_owners": 5, "max_age_hours": 12, "create_draft": false, "owners": object{}}}
 		}),
-		"listArticles":           viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
-		"getArticle":             viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRaw":          editors(workspace.ArticlesRead, onArticle),
-		"listArticleRevisions":   viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRevision":     viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
-		"similarArticles":        viewers(workspace.ArticlesRead, onArticle),
-		"getExtraction":          viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"updateExtraction":       editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
-		"listSelectors":          viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"addSelectors":           editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
-		"previewSelectors":       editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
-		"rollBackSelectors":      editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"learnSelectors":         editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"getSelectors":           viewers(workspace.ArticlesRead, onSelectors),
-		"activateSelectors":      editors(workspace.ArticlesWrite, onSelectors),
-		"searchArticles":         viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
-		"listSavedSearches":      viewers(workspace.ArticlesRead, none),
-		"getSavedSearch":         viewers(workspace.ArticlesRead, onSaved(nil)),
-		"createSavedSearch":      authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
-		"updateSavedSearch":      authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
-		"deleteSavedSearch":      authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listArticles":         viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
+		"getArticle":           viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRaw":        editors(workspace.ArticlesRead, onArticle),
+		"listArticleRevisions": viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRevision":   viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
+		"similarArticles":      viewers(workspace.ArticlesRead, onArticle),
+		"getExtraction":        viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"updateExtraction":     editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":        viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"addSelectors":         editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
+		"previewSelectors":     editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
+		"rollBackSelectors":    editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"learnSelectors":       editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"getSelectors":         viewers(workspace.ArticlesRead, onSelectors),
+		"activateSelectors":    editors(workspace.ArticlesWrite, onSelectors),
+		"searchArticles":       viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
+		"listSavedSearches":    viewers(workspace.ArticlesRead, none),
+		"getSavedSearch":       viewers(workspace.ArticlesRead, onSaved(nil)),
+		"createSavedSearch":    authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
+		"updateSavedSearch":    authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"deleteSavedSearch":    authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listWatches":          viewers(workspace.ArticlesRead, none),
+		"getWatch":             viewers(workspace.ArticlesRead, onWatch(nil)),
+		"listWatchChanges":     viewers(workspace.ArticlesRead, onWatch(nil)),
+		"createWatch": authors(workspace.ArticlesWrite, func(*things) request {
+			return request{body: object{"name": "Prices", "url": "https://ministry.example/prices"}}
+		}),
+		"updateWatch":            authors(workspace.ArticlesWrite, onWatch(object{"name": "Fees"})),
+		"deleteWatch":            authors(workspace.ArticlesWrite, onWatch(nil)),
+		"checkWatch":             authors(workspace.ArticlesWrite, onWatch(nil)),
 		"listSavedSearchMatches": viewers(workspace.ArticlesRead, onSaved(nil)),
 		"createFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),
 		"deleteFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),
@@ -373,6 +385,10 @@ func reachable() map[string]reach {
 			return request{args: []any{x.group()}, body: object{"name": "World desk " + uuid.NewString()}}
 		}),
 		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.group()}} }),
+		"reorderQueue": authors(workspace.PostsWrite, func(x *things) request {
+			group, queued := x.queued()
+			return request{args: []any{group}, body: object{"post_id": queued}}
+		}),
 		"listQueueSlots": viewers(workspace.PostsRead, func(*things) request {
 			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z", queryRequired: true}
 		}),
@@ -380,7 +396,8 @@ func reachable() map[string]reach {
 		"findMentions": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.account()}, query: "q=desk", queryRequired: true}
 		}),
-		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"getAccountAvatar": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.pictured()}} }),
+		"accountLimits":    viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
 		}),
@@ -537,6 +554,7 @@ func reachable() map[string]reach {
 		"postReport": viewers(workspace.ViewsRead, func(*things) request {
 			return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true}
 		}),
+		"bestTimes":      viewers(workspace.ViewsRead, none),
 		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 

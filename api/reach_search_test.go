@@ -4,7 +4,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/watch"
 )
 
 func (x *things) saved() uuid.UUID {
@@ -21,5 +23,15 @@ func (x *things) feedToken(id uuid.UUID) string {
 		token, err := (&savedsearch.Service{Store: x.s.Store}).CreateFeed(x.s.t.Context(), x.s.Owner, id)
 		x.s.Must(err)
 		return token.Reveal()
+	})
+}
+
+func (x *things) watch() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		guard, err := ssrf.New(nil)
+		x.s.Must(err)
+		w, _, err := (&watch.Service{Store: x.s.Store, Guard: guard}).Create(x.s.t.Context(), x.s.Owner, watch.Watch{Name: "Prices", URL: "https://ministry.example/prices"}, idempotency.Key{})
+		x.s.Must(err)
+		return w.ID
 	})
 }

@@ -61,6 +61,16 @@ func (x *things) account() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.ownAccount.ID })
 }
 
+// pictured returns an account with a stored picture.
+func (x *things) pictured() uuid.UUID {
+	id := x.account()
+	if !x.unknown {
+		x.s.Exec("update accounts set avatar_url = 'https://pictures.example/desk' where id = $1", id)
+		x.s.Must(x.s.Store.SaveAvatar(context.Background(), id, account.Avatar{URL: "https://pictures.example/desk", Image: []byte("\xff\xd8\xff")}))
+	}
+	return id
+}
+
 func (x *things) group() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		g, err := (&account.Groups{Store: x.s.Store}).Create(context.Background(), x.s.Owner, account.Group{Name: someID().String(), Color: "blue",
@@ -68,6 +78,17 @@ func (x *things) group() uuid.UUID {
 		x.s.Must(err)
 		return g.ID
 	})
+}
+
+// queued returns a post in the queue of a group.
+func (x *things) queued() (group, queued uuid.UUID) {
+	group = x.group()
+	if x.unknown {
+		return group, someID()
+	}
+	return group, x.s.Schedule(func(d *scheduling.Draft) {
+		d.ScheduledTime, d.When, d.QueueGroupID, d.Accounts = "", scheduling.NextFree, group.String(), []string{x.ownAccount.ID.String()}
+	}).ID
 }
 
 // subscription gives a recipient whose last email is dead.

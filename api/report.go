@@ -133,6 +133,10 @@ func totalsJSON(t report.Totals) spec.ReportTotals {
 		out.Bounces, out.BounceRate = &bounces, ratio(&bounces, t.Visits)
 		out.ViewsPerVisit = ratio(t.Views, t.Visits)
 	}
+	if t.Visits != nil && t.EngagedVisits != nil {
+		bounces := max(*t.Visits-*t.EngagedVisits, 0)
+		out.EngagedBounces, out.EngagedBounceRate = &bounces, ratio(&bounces, t.Visits)
+	}
 	out.RecirculationRate = ratio(t.Recirculation, t.Views)
 	return out
 }
@@ -203,7 +207,7 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	}{
 		{"views", func(r report.Row) *int64 { return r.Views }}, {"visitors", func(r report.Row) *int64 { return r.Visitors }},
 		{"visits", func(r report.Row) *int64 { return r.Visits }}, {"second_views", func(r report.Row) *int64 { return r.SecondViews }},
-		{"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
+		{"engaged_visits", func(r report.Row) *int64 { return r.EngagedVisits }}, {"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
 		{"conversions", func(r report.Row) *int64 { return r.Conversions }},
 		{"events", func(r report.Row) *int64 { return r.Events }}, {"social_views", func(r report.Row) *int64 { return r.SocialViews }}, {"articles", func(r report.Row) *int64 { return r.Articles }},
 		{"engaged_views", func(r report.Row) *int64 {

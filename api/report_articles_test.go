@@ -92,10 +92,10 @@ func TestSiteReport_Articles(t *testing.T) {
 		"&by=sections":                    "World 2221112 1, Sport 1100001 1, 1",
 		"&by=tags":                        "flood 2221112 1, 1",
 		"&by=ages":                        "0 22211-2 1, 2-6 11000-1 1, 1",
-		"&by=published":                   "/a.html 2221--- " + first.ID.String() + ", -",
-		"&by=pages&filter=author:An":      "/a.html 2221--- " + first.ID.String() + ", /b.html 1100--- " + second.ID.String() + ", -",
-		"&by=pages&filter=section:Sport":  "/b.html 1100--- " + second.ID.String() + ", -",
-		"&by=pages&filter=tag:flood":      "/a.html 2221--- " + first.ID.String() + ", -",
+		"&by=published":                   "/a.html 2221--2 1 " + first.ID.String() + ", -",
+		"&by=pages&filter=author:An":      "/a.html 2221--2 1 " + first.ID.String() + ", /b.html 1100--1 1 " + second.ID.String() + ", -",
+		"&by=pages&filter=section:Sport":  "/b.html 1100--1 1 " + second.ID.String() + ", -",
+		"&by=pages&filter=tag:flood":      "/a.html 2221--2 1 " + first.ID.String() + ", -",
 		"&by=months&filter=section:World": rows("&by=months&filter=tag:flood"),
 	} {
 		if got := rows(query); got != want {
@@ -123,7 +123,7 @@ func TestSiteReport_Articles(t *testing.T) {
 	if len(recent.New) != 1 || len(recent.Read) != 2 || recent.New[0].Page != "/a.html" {
 		t.Errorf("recent articles: got %+v, want /a.html of two", recent)
 	}
-	if got, want := [...]int64{int64(recent.Published), int64(recent.PublishedViews), int64(recent.Views)}, [...]int64{1, 2, 3}; got != want {
+	if got, want := [...]int64{int64(recent.Published), recent.PublishedViews, recent.Views}, [...]int64{1, 2, 3}; got != want {
 		t.Errorf("published articles, their views and all views: got %v, want %v", got, want)
 	}
 

@@ -107,7 +107,16 @@ func fillYear(s *server, id uuid.UUID) {
 		insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
 		select $1, (date_trunc('month', current_date) - m * interval '1 month')::date, p.id, 1000000 / r, 800000 / r, 500000 / r, 200000 / r
 		from generate_series(0, 12) m cross join generate_series(1, 5000) r join pages p on p.n = (r * 17 + m * 1931) % 200000 order by m desc`, id)
-	s.Exec("vacuum analyze site_days, site_hours, site_dimension_days, site_page_days, site_page_months, view_pages")
+	// Engagement by day of the pages that the lists of the edges have, and by month.
+	s.Exec(`update site_page_months set engaged = (select array_agg(views / n) from generate_series(1, 24) n), scrolled = array[views, views / 2, views / 3, views / 4] where site_id = $1`, id)
+	s.Exec(`insert into site_engagement (site_id, day, engaged, scrolled) select $1, current_date - n, array_fill(1000000, array[24]), array_fill(1000000, array[4]) from generate_series(0, 366) n`, id)
+	for ago := range 14 {
+		month := time.Now().UTC().AddDate(0, -ago, 1-time.Now().UTC().Day())
+		s.Exec(fmt.Sprintf("create table if not exists view_engagement_%s partition of view_engagement for values from ('%s') to ('%s')", month.Format("20060102"), month.Format(time.DateOnly), month.AddDate(0, 1, 0).Format(time.DateOnly)))
+	}
+	s.Exec(`insert into view_engagement (page_id, day, engaged, scrolled)
+		select page_id, day, array_fill(views, array[24]), array_fill(views, array[4]) from site_page_days where site_id = $1`, id)
+	s.Exec("vacuum analyze site_engagement, view_engagement, site_days, site_hours, site_dimension_days, site_page_days, site_page_months, view_pages")
 }
 
 // withoutSites drops the tables that only sites need.

@@ -16,6 +16,38 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
+// Every table is a CSV file with a row of names, whose columns have the report's
+// numbers.
+func TestSiteReport_EveryTableAsCSV(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	w, _ := s.Site()
+	for _, day := range []int{3, 2} {
+		s.Exec(`insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, sketch_due, pages_due, articles_due)
+			values ($1, current_date - $2::int, 100, 0, 0, 50, 20, 30, 10, 40, false, false, false)`, w.ID, day)
+	}
+	s.Exec(`insert into site_engagement (site_id, day, engaged, scrolled) values ($1, current_date - 2, array_fill(8, array[10]) || array_fill(0, array[14]), '{4,3,2,1}')`, w.ID)
+	day := func(ago int) string { return time.Now().UTC().AddDate(0, 0, -ago).Format(time.DateOnly) }
+	base := "/api/v1/sites/" + w.ID.String() + "/report?from=" + day(3) + "&to=" + day(2) + "&format=csv"
+	for _, table := range []spec.ReportTableName{spec.ReportTableNamePages, spec.ReportTableNameEntryPages, spec.ReportTableNameSources, spec.ReportTableNameChannels, spec.ReportTableNameCampaigns,
+		spec.ReportTableNameCountries, spec.ReportTableNameDevices, spec.ReportTableNameBrowsers, spec.ReportTableNameSystems, spec.ReportTableNameReferrers, spec.ReportTableNameAuthors,
+		spec.ReportTableNameSections, spec.ReportTableNameTags, spec.ReportTableNameAges, spec.ReportTableNamePublished, spec.ReportTableNameEvents, spec.ReportTableNameProperties,
+		spec.ReportTableNameGoals, spec.ReportTableNamePosts, spec.ReportTableNamePostAccounts, spec.ReportTableNamePostNetworks, spec.ReportTableNameHours, spec.ReportTableNameDays, spec.ReportTableNameMonths} {
+		filter := map[spec.ReportTableName]string{spec.ReportTableNameReferrers: "&filter=page:/a", spec.ReportTableNameProperties: "&filter=event:signup"}[table]
+		a := s.send("GET", base+"&by="+string(table)+filter, nil)
+		head, _, _ := strings.Cut(string(a.body), "\n")
+		if name, _, _ := strings.Cut(strings.TrimSpace(head), ","); a.StatusCode != http.StatusOK || name != string(table) {
+			t.Errorf("%s: got %s with the columns %q, want the first one to be %s", table, a.Status, head, table)
+		}
+	}
+	days := strings.ReplaceAll(string(s.send("GET", base+"&by=days", nil).body), "\r\n", "\n")
+	want := "days,views,visitors,visits,second_views,engaged_visits,recirculation,clicks,conversions,engaged_views,median_seconds,completed_views\n" +
+		day(3) + ",100,40,50,20,30,10,0,0,,,\n" + day(2) + ",100,40,50,20,30,10,0,0,8,19,1\n"
+	if days != want {
+		t.Errorf("days: got %q, want %q", days, want)
+	}
+}
+
 func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"news.example"} })

@@ -196,6 +196,9 @@ func decisionJSON(d rule.Decision) spec.RuleDecision {
 	if d.Outcome == rule.Created {
 		out.PostId = d.PostID
 	}
+	if d.Round > 0 {
+		out.Round = &d.Round
+	}
 	return out
 }
 

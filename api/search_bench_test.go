@@ -80,7 +80,7 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 		{"of a site", func(i int) search.Request {
 			return search.Request{Text: l.Word(8 + i*5), Filters: search.Filters{Domains: []string{benchSite(i)}}}
 		}},
-		{"a deep page", func(i int) search.Request { return search.Request{Text: l.Word(8 + i*3), Offset: 500 + i*12} }},
+		{"a deep page", func(i int) search.Request { return search.Request{Text: l.Word(8 + i*3), Offset: 500 + i%40*12} }},
 		{"newest first", func(i int) search.Request { return search.Request{Text: l.Word(3 + i*9), Sort: search.ByTime} }},
 		{"newest, no words", func(i int) search.Request {
 			return search.Request{Sort: search.ByTime, Filters: search.Filters{Languages: []string{"vi"}}, Offset: i * 10}

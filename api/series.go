@@ -190,8 +190,12 @@ const notesShown = 100
 
 func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
 	out := spec.Series{Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts, TimeZone: one.TimeZone,
-		LastError: optional(one.LastError), LastErrorAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
+		LastError: optional(one.LastError.Text()), LastErrorAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
 		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+	if len(one.LastError) > 0 {
+		notes := notesJSON(one.LastError)
+		out.LastErrorNotes = &notes
+	}
 	if err := json.Unmarshal(one.Template, &out.Template); err != nil {
 		return out, err
 	}
@@ -202,7 +206,7 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 	missed, err := s.Store.MissedOccurrences(ctx, one.ID, notesShown)
 	out.Skipped = append(out.Skipped, skipped...)
 	for _, m := range missed {
-		out.Missed = append(out.Missed, spec.MissedOccurrence{Occurrence: m.Occurrence, Reason: m.Reason})
+		out.Missed = append(out.Missed, spec.MissedOccurrence{Occurrence: m.Occurrence, Reason: m.Reason.Text(), Notes: notesJSON(m.Reason)})
 	}
 	return out, err
 }

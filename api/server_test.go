@@ -32,6 +32,7 @@ import (
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/watch"
 	"dateline/internal/ops/archive"
 	"dateline/internal/ops/status"
 	"dateline/internal/publishing/account"
@@ -154,7 +155,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
 		Views:    &api.Views{SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store), Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store), UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Mentions: &account.Mentions{Accounts: n.Accounts}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Mentions: &account.Mentions{Accounts: n.Accounts}, Avatars: &account.Avatars{Store: n.Store, Images: &linkcard.Fetcher{Web: n.Media.Web}}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Notifications: notifications(n), NotificationStore: n.Store, NotificationLinks: notificationLinks(n), CanSendEmail: true,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
@@ -175,6 +176,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s.Crawl = &seeds.Service{Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Watches = &watch.Service{Store: n.Store, Guard: guard}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.Rules, s.Stories = rules(n), stories(n)
 	s.PublicURL = "https://dateline.example"

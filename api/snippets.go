@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 
@@ -31,13 +32,21 @@ func (s *Server) ListSnippets(ctx context.Context, _ spec.ListSnippetsRequestObj
 // CreateSnippet creates a snippet.
 func (s *Server) CreateSnippet(ctx context.Context, r spec.CreateSnippetRequestObject) (spec.CreateSnippetResponseObject, error) {
 	b := r.Body
-	one, err := s.Snippets.Create(ctx, principal(ctx), snippet.Snippet{Kind: snippet.Kind(or(b.Kind, spec.SnippetKind(snippet.Text))), Name: b.Name, Text: b.Text})
+	template, err := storedTemplate(b.Template)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.Snippets.Create(ctx, principal(ctx), snippet.Snippet{Kind: snippet.Kind(or(b.Kind, spec.SnippetKind(snippet.Text))), Name: b.Name, Text: b.Text, Template: template})
 	return spec.CreateSnippet201JSONResponse(snippetJSON(one)), err
 }
 
 // UpdateSnippet updates a snippet.
 func (s *Server) UpdateSnippet(ctx context.Context, r spec.UpdateSnippetRequestObject) (spec.UpdateSnippetResponseObject, error) {
-	one, err := s.Snippets.Update(ctx, principal(ctx), r.Id, snippet.Update{Name: r.Body.Name, Text: r.Body.Text})
+	template, err := storedTemplate(r.Body.Template)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.Snippets.Update(ctx, principal(ctx), r.Id, snippet.Update{Name: r.Body.Name, Text: r.Body.Text, Template: template})
 	return spec.UpdateSnippet200JSONResponse(snippetJSON(one)), err
 }
 
@@ -46,6 +55,19 @@ func (s *Server) DeleteSnippet(ctx context.Context, r spec.DeleteSnippetRequestO
 	return spec.DeleteSnippet204Response{}, s.Snippets.Delete(ctx, principal(ctx), r.Id)
 }
 
+// storedTemplate returns the stored form of a template; nil: there is none.
+func storedTemplate(t *spec.PostTemplate) (json.RawMessage, error) {
+	if t == nil {
+		return nil, nil
+	}
+	return json.Marshal(t)
+}
+
 func snippetJSON(s snippet.Snippet) spec.Snippet {
-	return spec.Snippet{Id: s.ID, Kind: spec.SnippetKind(s.Kind), Name: s.Name, Text: s.Text, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+	out := spec.Snippet{Id: s.ID, Kind: spec.SnippetKind(s.Kind), Name: s.Name, Text: s.Text, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+	if s.Template != nil {
+		out.Template = &spec.PostTemplate{}
+		_ = json.Unmarshal(s.Template, out.Template) // storedTemplate wrote it
+	}
+	return out
 }

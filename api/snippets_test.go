@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -27,4 +28,28 @@ func TestSnippets_AreStoredAndChecked(t *testing.T) {
 	if got := s.send("DELETE", "/api/v1/snippets/"+one.Id.String(), nil); got.StatusCode != http.StatusNotFound {
 		t.Errorf("deleting again: got %s, want 404", got.Status)
 	}
+}
+
+func TestSnippets_TemplatesKeepOptionsAndAccounts(t *testing.T) {
+	s := start(t)
+	desk := s.Connect("desk").ID.String()
+	template := object{"accounts": []string{desk}, "options": object{"mastodon": object{"visibility": "unlisted"}}, "track_links": true,
+		"thread": []object{{"content": "Nguồn:", "after_minutes": 5}}, "overrides": object{desk: object{"content": "Cho Mastodon"}}, "utm": object{"campaign": "sáng"}}
+	var one spec.Snippet
+	s.decode(s.send("POST", "/api/v1/snippets", object{"kind": "template", "name": "Bản tin sáng", "text": "Chào buổi sáng", "template": template}), 201, &one)
+	var list struct{ Snippets []spec.Snippet }
+	s.decode(s.send("GET", "/api/v1/snippets", nil), 200, &list)
+	want, err := json.Marshal(template)
+	s.Must(err)
+	got, err := json.Marshal(list.Snippets[0].Template)
+	s.Must(err)
+	if compact(t, got) != compact(t, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	s.decode(s.send("PATCH", "/api/v1/snippets/"+one.Id.String(), object{"name": "Bản tin tối"}), 200, &one)
+	if one.Template == nil || one.Template.Accounts == nil {
+		t.Errorf("after renaming: got %+v, want the template unchanged", one.Template)
+	}
+	s.refused(s.send("POST", "/api/v1/snippets", object{"name": "Text", "text": "x", "template": template}), 422, "invalid_request", "template")
+	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "template", "name": "Other", "text": "x", "template": object{"options": object{"mastodon": object{"colour": "red"}}}}), 400, "invalid_request", "template.options.mastodon.colour")
 }

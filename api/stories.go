@@ -12,7 +12,7 @@ import (
 	"dateline/internal/news/story"
 )
 
-// Stories shows and changes stories: story.Desk.
+// Stories shows and changes stories: story.Editor.
 type Stories interface {
 	List(ctx context.Context, who workspace.Principal, f story.Filter) ([]story.Summary, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (story.Page, error)

@@ -18,8 +18,8 @@ func (d storyDrafts) CreateStoryDraft(ctx context.Context, who workspace.Princip
 	return err
 }
 
-func stories(n *newsroomtest.Newsroom) *story.Desk {
-	return &story.Desk{Store: n.Store, Drafts: storyDrafts{n.Scheduler}}
+func stories(n *newsroomtest.Newsroom) *story.Editor {
+	return &story.Editor{Store: n.Store, Drafts: storyDrafts{n.Scheduler}}
 }
 
 // story returns a story with one article, which has the same id.

@@ -752,9 +752,10 @@ func (e NotificationChannelKind) Valid() bool {
 
 // Defines values for NotificationDigest.
 const (
-	NotificationDigestDaily  NotificationDigest = "daily"
-	NotificationDigestHourly NotificationDigest = "hourly"
-	NotificationDigestNone   NotificationDigest = "none"
+	NotificationDigestDaily      NotificationDigest = "daily"
+	NotificationDigestHourly     NotificationDigest = "hourly"
+	NotificationDigestNone       NotificationDigest = "none"
+	NotificationDigestTwiceDaily NotificationDigest = "twice_daily"
 )
 
 // Valid indicates whether the value is a known member of the NotificationDigest enum.
@@ -765,6 +766,8 @@ func (e NotificationDigest) Valid() bool {
 	case NotificationDigestHourly:
 		return true
 	case NotificationDigestNone:
+		return true
+	case NotificationDigestTwiceDaily:
 		return true
 	default:
 		return false
@@ -1029,24 +1032,6 @@ func (e RateLimitSource) Valid() bool {
 	case Declared:
 		return true
 	case Reported:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RelatedStoryRelation.
-const (
-	Earlier RelatedStoryRelation = "earlier"
-	Later   RelatedStoryRelation = "later"
-)
-
-// Valid indicates whether the value is a known member of the RelatedStoryRelation enum.
-func (e RelatedStoryRelation) Valid() bool {
-	switch e {
-	case Earlier:
-		return true
-	case Later:
 		return true
 	default:
 		return false
@@ -1393,7 +1378,9 @@ const (
 	RuleReasonMatched         RuleReason = "matched"
 	RuleReasonNoAccounts      RuleReason = "no_accounts"
 	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNoNewText       RuleReason = "no_new_text"
 	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRecentlyPosted  RuleReason = "recently_posted"
 	RuleReasonRulePaused      RuleReason = "rule_paused"
 	RuleReasonTooManyArticles RuleReason = "too_many_articles"
 	RuleReasonTooOld          RuleReason = "too_old"
@@ -1420,7 +1407,11 @@ func (e RuleReason) Valid() bool {
 		return true
 	case RuleReasonNoDate:
 		return true
+	case RuleReasonNoNewText:
+		return true
 	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRecentlyPosted:
 		return true
 	case RuleReasonRulePaused:
 		return true
@@ -1818,114 +1809,6 @@ func (e StatsImportSource) Valid() bool {
 	}
 }
 
-// Defines values for StoryAlert.
-const (
-	StoryAlertCovered StoryAlert = "covered"
-	StoryAlertMuted   StoryAlert = "muted"
-	StoryAlertSent    StoryAlert = "sent"
-	StoryAlertWaiting StoryAlert = "waiting"
-)
-
-// Valid indicates whether the value is a known member of the StoryAlert enum.
-func (e StoryAlert) Valid() bool {
-	switch e {
-	case StoryAlertCovered:
-		return true
-	case StoryAlertMuted:
-		return true
-	case StoryAlertSent:
-		return true
-	case StoryAlertWaiting:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryCoverage.
-const (
-	StoryCoverageCovered   StoryCoverage = "covered"
-	StoryCoverageUncovered StoryCoverage = "uncovered"
-)
-
-// Valid indicates whether the value is a known member of the StoryCoverage enum.
-func (e StoryCoverage) Valid() bool {
-	switch e {
-	case StoryCoverageCovered:
-		return true
-	case StoryCoverageUncovered:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryEventKind.
-const (
-	HeadlinePinned StoryEventKind = "headline_pinned"
-	Merged         StoryEventKind = "merged"
-	Moved          StoryEventKind = "moved"
-	Split          StoryEventKind = "split"
-)
-
-// Valid indicates whether the value is a known member of the StoryEventKind enum.
-func (e StoryEventKind) Valid() bool {
-	switch e {
-	case HeadlinePinned:
-		return true
-	case Merged:
-		return true
-	case Moved:
-		return true
-	case Split:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryOrder.
-const (
-	Latest StoryOrder = "latest"
-	Rising StoryOrder = "rising"
-)
-
-// Valid indicates whether the value is a known member of the StoryOrder enum.
-func (e StoryOrder) Valid() bool {
-	switch e {
-	case Latest:
-		return true
-	case Rising:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryPageAlert.
-const (
-	StoryPageAlertCovered StoryPageAlert = "covered"
-	StoryPageAlertMuted   StoryPageAlert = "muted"
-	StoryPageAlertSent    StoryPageAlert = "sent"
-	StoryPageAlertWaiting StoryPageAlert = "waiting"
-)
-
-// Valid indicates whether the value is a known member of the StoryPageAlert enum.
-func (e StoryPageAlert) Valid() bool {
-	switch e {
-	case StoryPageAlertCovered:
-		return true
-	case StoryPageAlertMuted:
-		return true
-	case StoryPageAlertSent:
-		return true
-	case StoryPageAlertWaiting:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -2159,64 +2042,67 @@ func (e WebhookStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
-	AccountExpiring           WebhookType = "account.expiring"
-	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
-	ArticleMatched            WebhookType = "article.matched"
-	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
-	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
-	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
-	PostApproved              WebhookType = "post.approved"
-	PostFailed                WebhookType = "post.failed"
-	PostLate                  WebhookType = "post.late"
-	PostPosted                WebhookType = "post.posted"
-	PostRejected              WebhookType = "post.rejected"
-	PostSubmitted             WebhookType = "post.submitted"
-	PostUncertain             WebhookType = "post.uncertain"
-	SiteDrop                  WebhookType = "site.drop"
-	SiteSpike                 WebhookType = "site.spike"
-	StoryMissed               WebhookType = "story.missed"
-	SystemRecovered           WebhookType = "system.recovered"
-	SystemTrouble             WebhookType = "system.trouble"
+	WebhookTypeAccountExpiring           WebhookType = "account.expiring"
+	WebhookTypeAccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	WebhookTypeArticleMatched            WebhookType = "article.matched"
+	WebhookTypeDomainSelectorsFailed     WebhookType = "domain.selectors_failed"
+	WebhookTypeDomainSelectorsLearned    WebhookType = "domain.selectors_learned"
+	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
+	WebhookTypePageChanged               WebhookType = "page.changed"
+	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostFailed                WebhookType = "post.failed"
+	WebhookTypePostLate                  WebhookType = "post.late"
+	WebhookTypePostPosted                WebhookType = "post.posted"
+	WebhookTypePostRejected              WebhookType = "post.rejected"
+	WebhookTypePostSubmitted             WebhookType = "post.submitted"
+	WebhookTypePostUncertain             WebhookType = "post.uncertain"
+	WebhookTypeRulePaused                WebhookType = "rule.paused"
+	WebhookTypeSiteDrop                  WebhookType = "site.drop"
+	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
+	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
 func (e WebhookType) Valid() bool {
 	switch e {
-	case AccountExpiring:
+	case WebhookTypeAccountExpiring:
 		return true
-	case AccountNeedsReconnect:
+	case WebhookTypeAccountNeedsReconnect:
 		return true
-	case ArticleMatched:
+	case WebhookTypeArticleMatched:
 		return true
-	case DomainSelectorsFailed:
+	case WebhookTypeDomainSelectorsFailed:
 		return true
-	case DomainSelectorsLearned:
+	case WebhookTypeDomainSelectorsLearned:
 		return true
-	case DomainSelectorsRolledBack:
+	case WebhookTypeDomainSelectorsRolledBack:
 		return true
-	case PostApproved:
+	case WebhookTypePageChanged:
 		return true
-	case PostFailed:
+	case WebhookTypePostApproved:
 		return true
-	case PostLate:
+	case WebhookTypePostFailed:
 		return true
-	case PostPosted:
+	case WebhookTypePostLate:
 		return true
-	case PostRejected:
+	case WebhookTypePostPosted:
 		return true
-	case PostSubmitted:
+	case WebhookTypePostRejected:
 		return true
-	case PostUncertain:
+	case WebhookTypePostSubmitted:
 		return true
-	case SiteDrop:
+	case WebhookTypePostUncertain:
 		return true
-	case SiteSpike:
+	case WebhookTypeRulePaused:
 		return true
-	case StoryMissed:
+	case WebhookTypeSiteDrop:
 		return true
-	case SystemRecovered:
+	case WebhookTypeSiteSpike:
 		return true
-	case SystemTrouble:
+	case WebhookTypeSystemRecovered:
+		return true
+	case WebhookTypeSystemTrouble:
 		return true
 	default:
 		return false
@@ -2591,6 +2477,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2696,7 +2585,7 @@ type AccountFitness struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 
 	// Changes What Dateline changes so that it fits.
-	Changes []string       `json:"changes"`
+	Changes []Note         `json:"changes"`
 	Fits    FitnessVerdict `json:"fits"`
 	Handle  string         `json:"handle"`
 	Network string         `json:"network"`
@@ -2785,6 +2674,11 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // AlertRule defines model for AlertRule.
@@ -3049,6 +2943,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -3763,10 +3688,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -4197,14 +4122,10 @@ type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
+	// Notes The sentences of the reason.
+	Notes      []Note `json:"notes"`
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
-}
-
-// MovedStoryArticles defines model for MovedStoryArticles.
-type MovedStoryArticles struct {
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-	StoryId    openapi_types.UUID   `json:"story_id"`
 }
 
 // MyToken Absent in browser sessions.
@@ -4253,8 +4174,11 @@ type Network struct {
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
-	Sandbox bool          `json:"sandbox"`
-	Ways    []NetworkWays `json:"ways"`
+	Sandbox bool `json:"sandbox"`
+
+	// SandboxValues Values of the form that the sandbox accepts.
+	SandboxValues *map[string]string `json:"sandbox_values,omitempty"`
+	Ways          []NetworkWays      `json:"ways"`
 }
 
 // NetworkWays defines model for Network.Ways.
@@ -4490,7 +4414,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -4513,6 +4440,16 @@ type NewViewErasure struct {
 
 	// VisitorId Erase one logged-in reader by the site's numeric id.
 	VisitorId *int64 `json:"visitor_id,omitempty"`
+}
+
+// NewWatch defines model for NewWatch.
+type NewWatch struct {
+	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
+	Name            string `json:"name"`
+
+	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
+	Selector *string `json:"selector,omitempty"`
+	Url      string  `json:"url"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -4538,6 +4475,17 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Note A sentence with a code that is stable, and the values in it.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // Notification defines model for Notification.
@@ -4566,7 +4514,7 @@ type NotificationChannel struct {
 	// Destination The part of the destination that is not secret, such as its host.
 	Destination string `json:"destination"`
 
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest NotificationDigest `json:"digest"`
 
 	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
@@ -4614,7 +4562,7 @@ type NotificationChannelList struct {
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
 type NotificationChannelSettings struct {
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest *NotificationDigest `json:"digest,omitempty"`
 
 	// Enabled Default: true.
@@ -4648,7 +4596,7 @@ type NotificationChannelSettings struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 type NotificationDigest string
 
 // NotificationLanguage defines model for NotificationLanguage.
@@ -4673,11 +4621,6 @@ type Occurrence struct {
 // OccurrenceList defines model for OccurrenceList.
 type OccurrenceList struct {
 	Occurrences []Occurrence `json:"occurrences"`
-}
-
-// OtherStory defines model for OtherStory.
-type OtherStory struct {
-	StoryId openapi_types.UUID `json:"story_id"`
 }
 
 // Override What differs on one account. Each field has three states:
@@ -5189,6 +5132,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5245,8 +5212,8 @@ type Price struct {
 	Formatted string `json:"formatted"`
 
 	// MicroUsd Millionths of a US dollar.
-	MicroUsd int64    `json:"micro_usd"`
-	Reasons  []string `json:"reasons"`
+	MicroUsd int64  `json:"micro_usd"`
+	Reasons  []Note `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -5284,6 +5251,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -5378,20 +5352,6 @@ type Rejection struct {
 	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
-
-// RelatedStory defines model for RelatedStory.
-type RelatedStory struct {
-	Id     openapi_types.UUID `json:"id"`
-	LastAt time.Time          `json:"last_at"`
-
-	// Relation `earlier`: this story follows it up.
-	Relation   RelatedStoryRelation `json:"relation"`
-	Similarity float32              `json:"similarity"`
-	Title      string               `json:"title"`
-}
-
-// RelatedStoryRelation `earlier`: this story follows it up.
-type RelatedStoryRelation string
 
 // ReportArticle defines model for ReportArticle.
 type ReportArticle struct {
@@ -5505,6 +5465,12 @@ type ReportTotals struct {
 	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
 
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
@@ -5651,7 +5617,10 @@ type RuleDecision struct {
 	Params map[string]interface{} `json:"params"`
 	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
 	Reason RuleReason             `json:"reason"`
-	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Round Of an evergreen rule: counts its posts about the article, from 1.
+	Round  *int               `json:"round,omitempty"`
+	RuleId openapi_types.UUID `json:"rule_id"`
 
 	// Title Of the article when it was decided.
 	Title string `json:"title"`
@@ -5707,6 +5676,10 @@ type RuleDefinition struct {
 
 	// Utm Campaign parameters that are added to the address of the article.
 	Utm *RuleUTM `json:"utm,omitempty"`
+
+	// Variants Other wordings of the templates, by the same keys. An evergreen rule uses them in turn, and never posts a text again
+	// on a network that rejects repeated texts.
+	Variants *map[string][]string `json:"variants,omitempty"`
 }
 
 // RuleDefinitionImage `article`: the article's image, if it can be fetched.
@@ -5714,6 +5687,20 @@ type RuleDefinitionImage string
 
 // RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
 type RuleDefinitionMode string
+
+// RuleEvergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+// every hour; `max_age_hours` does not apply.
+type RuleEvergreen struct {
+	// Days In which the views are counted, up to yesterday (UTC).
+	Days int `json:"days"`
+
+	// MinAgeDays Since the publication.
+	MinAgeDays int `json:"min_age_days"`
+	MinViews   int `json:"min_views"`
+
+	// RepeatDays Since the last post of the workspace about the article.
+	RepeatDays int `json:"repeat_days"`
+}
 
 // RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
 type RuleHours struct {
@@ -5800,15 +5787,34 @@ type RuleTiming struct {
 // RuleTimingWhen `next_free` is the next free slot of the group's queue.
 type RuleTimingWhen string
 
+// RuleTrending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+// The rule is evaluated every two minutes.
+type RuleTrending struct {
+	// Hours In which the views are counted: the current hour and those before.
+	Hours    int `json:"hours"`
+	MinViews int `json:"min_views"`
+}
+
 // RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
 type RuleTrigger struct {
 	Authors *[]string `json:"authors,omitempty"`
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Evergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+	// every hour; `max_age_hours` does not apply.
+	Evergreen *RuleEvergreen `json:"evergreen,omitempty"`
+
+	// OwnSites Only articles on the sites of the workspace.
+	OwnSites *bool `json:"own_sites,omitempty"`
+
 	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
 	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 	Sections      *[]string           `json:"sections,omitempty"`
 	Tags          *[]string           `json:"tags,omitempty"`
+
+	// Trending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+	// The rule is evaluated every two minutes.
+	Trending *RuleTrending `json:"trending,omitempty"`
 }
 
 // RuleUTM Campaign parameters that are added to the address of the article.
@@ -6059,7 +6065,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -6077,8 +6083,10 @@ type SegmentPreview struct {
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
-	FoldAt *int     `json:"fold_at,omitempty"`
-	Notes  []string `json:"notes"`
+	FoldAt *int `json:"fold_at,omitempty"`
+
+	// Notes What is particular about this network.
+	Notes []Note `json:"notes"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
@@ -6194,6 +6202,9 @@ type Series struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorNotes Its sentences.
+	LastErrorNotes *[]Note `json:"last_error_notes,omitempty"`
+
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
@@ -6251,19 +6262,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
@@ -6437,16 +6453,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -6466,247 +6488,6 @@ type StatsImport struct {
 
 // StatsImportSource defines model for StatsImport.Source.
 type StatsImportSource string
-
-// Story defines model for Story.
-type Story struct {
-	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-	Alert *StoryAlert `json:"alert,omitempty"`
-
-	// AlertPostId The draft of the alert.
-	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
-
-	// Articles With copies.
-	Articles int `json:"articles"`
-
-	// Copies Near-duplicates of an article that was found earlier.
-	Copies int `json:"copies"`
-
-	// FirstAt The earliest time that an article states.
-	FirstAt time.Time `json:"first_at"`
-
-	// FirstSeenAt When the crawler found the first article.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-
-	// FollowsId The earlier story that it follows up.
-	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
-	Headline  StoryHeadline       `json:"headline"`
-	Id        openapi_types.UUID  `json:"id"`
-
-	// Language ISO 639-1; empty: unknown.
-	Language string `json:"language"`
-
-	// LastAt The latest time that an article states.
-	LastAt time.Time `json:"last_at"`
-
-	// NewOwners Of these, those that joined in the last 3 hours.
-	NewOwners int `json:"new_owners"`
-
-	// OwnArticles Articles on sites of the workspace.
-	OwnArticles int `json:"own_articles"`
-
-	// Owners Owners of sources with an article that is no copy.
-	Owners int `json:"owners"`
-}
-
-// StoryAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-type StoryAlert string
-
-// StoryArticles defines model for StoryArticles.
-type StoryArticles struct {
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-}
-
-// StoryCorrection defines model for StoryCorrection.
-type StoryCorrection struct {
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// Changed Fields that differ from the previous version.
-	Changed       []string  `json:"changed"`
-	PreviousTitle string    `json:"previous_title"`
-	SeenAt        time.Time `json:"seen_at"`
-	Title         string    `json:"title"`
-	Version       int64     `json:"version"`
-}
-
-// StoryCoverage defines model for StoryCoverage.
-type StoryCoverage string
-
-// StoryEntry defines model for StoryEntry.
-type StoryEntry struct {
-	// Added Sentences with something that no earlier article has; none for copies, and if the publisher forbids showing text.
-	Added     []string           `json:"added"`
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// Copy A near-duplicate of an article that was found earlier.
-	Copy bool `json:"copy"`
-
-	// DateOnly `published_at` has no time of day.
-	DateOnly *bool  `json:"date_only,omitempty"`
-	Domain   string `json:"domain"`
-
-	// FirstSeenAt When the crawler found it.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-	Lead        *string   `json:"lead,omitempty"`
-
-	// Own On a site of the workspace.
-	Own bool `json:"own"`
-
-	// Owner Of the domain.
-	Owner string `json:"owner"`
-
-	// Pinned An editor placed it here.
-	Pinned bool `json:"pinned"`
-
-	// PublishedAt As the page states.
-	PublishedAt *time.Time `json:"published_at,omitempty"`
-
-	// Similarity With the story, 0 to 1.
-	Similarity float32 `json:"similarity"`
-	Title      string  `json:"title"`
-	Url        string  `json:"url"`
-}
-
-// StoryEvent defines model for StoryEvent.
-type StoryEvent struct {
-	// Actor `user:<id>` or `dateline`.
-	Actor      string               `json:"actor"`
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-	At         time.Time            `json:"at"`
-	CanUndo    bool                 `json:"can_undo"`
-	Id         openapi_types.UUID   `json:"id"`
-	Kind       StoryEventKind       `json:"kind"`
-
-	// OtherId The story that was merged into this one, or where the articles moved.
-	OtherId  *openapi_types.UUID `json:"other_id,omitempty"`
-	StoryId  openapi_types.UUID  `json:"story_id"`
-	UndoneAt *time.Time          `json:"undone_at,omitempty"`
-}
-
-// StoryEventKind defines model for StoryEvent.Kind.
-type StoryEventKind string
-
-// StoryHeadline defines model for StoryHeadline.
-type StoryHeadline struct {
-	ArticleId openapi_types.UUID `json:"article_id"`
-	Domain    string             `json:"domain"`
-	ImageUrl  *string            `json:"image_url,omitempty"`
-
-	// Pinned An editor chose it.
-	Pinned bool   `json:"pinned"`
-	Title  string `json:"title"`
-	Url    string `json:"url"`
-}
-
-// StoryList defines model for StoryList.
-type StoryList struct {
-	NextCursor *string `json:"next_cursor,omitempty"`
-	Stories    []Story `json:"stories"`
-}
-
-// StoryOrder defines model for StoryOrder.
-type StoryOrder string
-
-// StoryPage defines model for StoryPage.
-type StoryPage struct {
-	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-	Alert *StoryPageAlert `json:"alert,omitempty"`
-
-	// AlertPostId The draft of the alert.
-	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
-
-	// Articles With copies.
-	Articles int `json:"articles"`
-
-	// Copies Near-duplicates of an article that was found earlier.
-	Copies int `json:"copies"`
-
-	// Corrections Later versions of articles with another text.
-	Corrections []StoryCorrection `json:"corrections"`
-
-	// Entries The articles, in the order in which the crawler found them.
-	Entries []StoryEntry `json:"entries"`
-
-	// Events The last 50 merges, splits and other changes, the newest first.
-	Events []StoryEvent `json:"events"`
-
-	// FirstAt The earliest time that an article states.
-	FirstAt time.Time `json:"first_at"`
-
-	// FirstSeenAt When the crawler found the first article.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-
-	// FollowsId The earlier story that it follows up.
-	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
-	Headline  StoryHeadline       `json:"headline"`
-	Id        openapi_types.UUID  `json:"id"`
-
-	// Language ISO 639-1; empty: unknown.
-	Language string `json:"language"`
-
-	// LastAt The latest time that an article states.
-	LastAt time.Time `json:"last_at"`
-
-	// NewOwners Of these, those that joined in the last 3 hours.
-	NewOwners int `json:"new_owners"`
-
-	// OwnArticles Articles on sites of the workspace.
-	OwnArticles int `json:"own_articles"`
-
-	// Owners Owners of sources with an article that is no copy.
-	Owners int `json:"owners"`
-
-	// Posts Posts of the workspace that link to an article of the story.
-	Posts []StoryPost `json:"posts"`
-
-	// Readers Of the articles on sites of the workspace, of all time.
-	Readers StoryReaders `json:"readers"`
-
-	// Related The story that this one follows up, and those that follow it.
-	Related []RelatedStory `json:"related"`
-
-	// Truncated There are more than 200 articles.
-	Truncated bool `json:"truncated"`
-}
-
-// StoryPageAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-type StoryPageAlert string
-
-// StoryPost defines model for StoryPost.
-type StoryPost struct {
-	// ArticleId The article that it links to.
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// At When it was or will be published.
-	At      *time.Time         `json:"at,omitempty"`
-	Content string             `json:"content"`
-	Id      openapi_types.UUID `json:"id"`
-	Status  string             `json:"status"`
-}
-
-// StoryPreferences defines model for StoryPreferences.
-type StoryPreferences struct {
-	AlertEnabled bool `json:"alert_enabled"`
-
-	// CreateDraft An alert creates a draft post, with the headline and its link.
-	CreateDraft bool `json:"create_draft"`
-
-	// MaxAgeHours Hours since the crawler found the first article.
-	MaxAgeHours int `json:"max_age_hours"`
-
-	// MinOwners Independent owners that have the story.
-	MinOwners int `json:"min_owners"`
-
-	// Owners Registered domains and the names of their owners. Domains of one owner count as one source.
-	Owners map[string]string `json:"owners"`
-}
-
-// StoryReaders Of the articles on sites of the workspace, of all time.
-type StoryReaders struct {
-	Views int64 `json:"views"`
-
-	// Visitors Summed over pages.
-	Visitors int64 `json:"visitors"`
-}
 
 // Subscription defines model for Subscription.
 type Subscription struct {
@@ -7228,6 +7009,65 @@ type Warning struct {
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 }
 
+// Watch defines model for Watch.
+type Watch struct {
+	// ChangeCount Stored changes.
+	ChangeCount     int                `json:"change_count"`
+	ChangedAt       *time.Time         `json:"changed_at,omitempty"`
+	CheckedAt       *time.Time         `json:"checked_at,omitempty"`
+	CreatedAt       time.Time          `json:"created_at"`
+	Id              openapi_types.UUID `json:"id"`
+	IntervalMinutes int                `json:"interval_minutes"`
+
+	// Lines The current text of the region; absent until the first check.
+	Lines *[]string `json:"lines,omitempty"`
+	Name  string    `json:"name"`
+
+	// NextCheckAt Absent while it is paused.
+	NextCheckAt *time.Time `json:"next_check_at,omitempty"`
+	Paused      bool       `json:"paused"`
+
+	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `too_long`: the region has
+	// more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
+	// `timeout`, `unreachable`. Failed checks are repeated after growing pauses.
+	Problem   *string   `json:"problem,omitempty"`
+	Selector  string    `json:"selector"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Url       string    `json:"url"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// WatchChange defines model for WatchChange.
+type WatchChange struct {
+	// Added New lines. A line that only moved is no change.
+	Added   []string           `json:"added"`
+	FoundAt time.Time          `json:"found_at"`
+	Id      openapi_types.UUID `json:"id"`
+	Removed []string           `json:"removed"`
+}
+
+// WatchChangeList defines model for WatchChangeList.
+type WatchChangeList struct {
+	Changes    []WatchChange       `json:"changes"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// WatchList defines model for WatchList.
+type WatchList struct {
+	Watches []Watch `json:"watches"`
+}
+
+// WatchUpdate defines model for WatchUpdate.
+type WatchUpdate struct {
+	IntervalMinutes *int    `json:"interval_minutes,omitempty"`
+	Name            *string `json:"name,omitempty"`
+	Paused          *bool   `json:"paused,omitempty"`
+	Selector        *string `json:"selector,omitempty"`
+	Url             *string `json:"url,omitempty"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -7298,11 +7138,17 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Added Of `page.changed`: number of new lines.
+		Added *int `json:"added,omitempty"`
+
 		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
 		Alert *string `json:"alert,omitempty"`
 
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+
+		// ChangeId Of `page.changed`.
+		ChangeId *openapi_types.UUID `json:"change_id,omitempty"`
 
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
@@ -7334,6 +7180,12 @@ type WebhookPayload struct {
 		Previous *int    `json:"previous,omitempty"`
 		Reason   *string `json:"reason,omitempty"`
 
+		// Removed Of `page.changed`: number of removed lines.
+		Removed *int `json:"removed,omitempty"`
+
+		// RuleId Of `rule.paused`. `reason` says why, and `error` has the last failure.
+		RuleId *openapi_types.UUID `json:"rule_id,omitempty"`
+
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
@@ -7354,6 +7206,9 @@ type WebhookPayload struct {
 
 		// Views Views of this hour.
 		Views *int64 `json:"views,omitempty"`
+
+		// WatchId Of `page.changed`. `url` is the watched page.
+		WatchId *openapi_types.UUID `json:"watch_id,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -7555,9 +7410,6 @@ type SeriesID = openapi_types.UUID
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
 
-// StoryID defines model for StoryID.
-type StoryID = openapi_types.UUID
-
 // SubscriptionID defines model for SubscriptionID.
 type SubscriptionID = openapi_types.UUID
 
@@ -7581,6 +7433,9 @@ type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
+
+// OneWatch defines model for OneWatch.
+type OneWatch = Watch
 
 // OccurrenceName defines model for OccurrenceName.
 type OccurrenceName struct {
@@ -8024,6 +7879,15 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
+	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
+}
+
 // PostHighlightsParams defines parameters for PostHighlights.
 type PostHighlightsParams struct {
 	// From The first day on which posts were published, in the workspace's time zone.
@@ -8425,36 +8289,6 @@ type PlausibleTimeseriesParams struct {
 	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
 }
 
-// ListStoriesParams defines parameters for ListStories.
-type ListStoriesParams struct {
-	// Order `latest`: by the last article. `rising`: stories of the last 72 hours that new owners joined in the last 3 hours, by their number; in one page.
-	Order *StoryOrder `form:"order,omitempty" json:"order,omitempty"`
-
-	// Language ISO 639-1.
-	Language *string `form:"language,omitempty" json:"language,omitempty"`
-
-	// From The last article is at or after this time. Default: 7 days ago.
-	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To The last article is before this time.
-	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// MinOwners Least number of independent owners.
-	MinOwners *int `form:"min_owners,omitempty" json:"min_owners,omitempty"`
-
-	// Coverage Whether a site of the workspace has an article of the story. Default: any.
-	Coverage *StoryCoverage `form:"coverage,omitempty" json:"coverage,omitempty"`
-	Limit    *int           `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor `next_cursor` of the previous page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
-}
-
-// SetStoryHeadlineJSONBody defines parameters for SetStoryHeadline.
-type SetStoryHeadlineJSONBody struct {
-	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
-}
-
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -8485,6 +8319,27 @@ type TrendingParams struct {
 
 // TrendingParamsWindow defines parameters for Trending.
 type TrendingParamsWindow string
+
+// CreateWatchParams defines parameters for CreateWatch.
+type CreateWatchParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWatchParams defines parameters for UpdateWatch.
+type UpdateWatchParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWatchChangesParams defines parameters for ListWatchChanges.
+type ListWatchChangesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
@@ -8526,6 +8381,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
 
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
@@ -8692,26 +8550,17 @@ type CreateSnippetJSONRequestBody = NewSnippet
 // UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
 type UpdateSnippetJSONRequestBody = SnippetEdit
 
-// SetStoryHeadlineJSONRequestBody defines body for SetStoryHeadline for application/json ContentType.
-type SetStoryHeadlineJSONRequestBody SetStoryHeadlineJSONBody
-
-// MergeStoryJSONRequestBody defines body for MergeStory for application/json ContentType.
-type MergeStoryJSONRequestBody = OtherStory
-
-// MoveStoryArticlesJSONRequestBody defines body for MoveStoryArticles for application/json ContentType.
-type MoveStoryArticlesJSONRequestBody = MovedStoryArticles
-
-// SplitStoryJSONRequestBody defines body for SplitStory for application/json ContentType.
-type SplitStoryJSONRequestBody = StoryArticles
-
-// SetStoryPreferencesJSONRequestBody defines body for SetStoryPreferences for application/json ContentType.
-type SetStoryPreferencesJSONRequestBody = StoryPreferences
-
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
 
 // EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
 type EraseViewsJSONRequestBody = NewViewErasure
+
+// CreateWatchJSONRequestBody defines body for CreateWatch for application/json ContentType.
+type CreateWatchJSONRequestBody = NewWatch
+
+// UpdateWatchJSONRequestBody defines body for UpdateWatch for application/json ContentType.
+type UpdateWatchJSONRequestBody = WatchUpdate
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -8906,6 +8755,28 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroup(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReorderQueueWithBody Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderQueue Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAccounts Lists connected accounts.
 	//
 	// Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -8977,6 +8848,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	//
@@ -9317,9 +9195,9 @@ type ClientInterface interface {
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
-	// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -9793,9 +9671,9 @@ type ClientInterface interface {
 
 	// EditPostWithBody Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9804,9 +9682,9 @@ type ClientInterface interface {
 
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10007,6 +9885,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	//
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
+	//
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PostHighlights Returns what worked in a period, and what did not.
 	//
@@ -10725,140 +10612,6 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
 	PlausibleTimeseries(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListStories Lists stories, the articles of all sources that report the same event.
-	//
-	// Only articles on domains on which the workspace has seeds are counted, and stories with one
-	// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
-	// owner of a domain is the domain itself, unless the story preferences state another.
-	//
-	// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
-	ListStories(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetStory Gets a story with its timeline.
-	//
-	// The id of a merged story leads to the story into which it was merged, which has another `id`.
-	//
-	// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
-	GetStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
-	//
-	// On the default accounts of the workspace.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
-	CreateStoryDraft(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetStoryHeadlineWithBody Makes the title of an article the headline of its story.
-	//
-	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-	SetStoryHeadlineWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetStoryHeadline Makes the title of an article the headline of its story.
-	//
-	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-	SetStoryHeadline(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MergeStoryWithBody Merges another story into this one.
-	//
-	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-	MergeStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MergeStory Merges another story into this one.
-	//
-	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-	MergeStory(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MoveStoryArticlesWithBody Moves articles of a story to another one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the other story.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-	MoveStoryArticlesWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MoveStoryArticles Moves articles of a story to another one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the other story.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-	MoveStoryArticles(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MuteStory Silences the alert that other sources have a story.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
-	MuteStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SplitStoryWithBody Moves articles of a story to a new one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the new story.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-	SplitStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SplitStory Moves articles of a story to a new one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the new story.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-	SplitStory(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// UndoStoryEvent Undoes a merge, a split or a move.
-	//
-	// The articles are pinned to where they were. Undoing it again changes nothing.
-	//
-	// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
-	UndoStoryEvent(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
-	//
-	// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
-	GetStoryPreferences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetStoryPreferencesWithBody Changes the alert about missed stories and the owners of sources.
-	//
-	// An alert is sent once for each story that enough independent owners have and the workspace does
-	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-	SetStoryPreferencesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
-	//
-	// An alert is sent once for each story that enough independent owners have and the workspace does
-	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-	SetStoryPreferences(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	//
 	// Posts, dead letters, deliveries, lateness and accounts are those of the workspace; engines and
@@ -10936,6 +10689,71 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWatches Lists the watched pages of the workspace, the oldest first.
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatchWithBody Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWatch Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWatch Deletes a watch and its changes.
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWatch Gets a watch.
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWatch Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CheckWatch Checks a watched page within a minute.
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Lists the webhook endpoints.
 	//
@@ -11388,6 +11206,48 @@ func (c *Client) UpdateAccountGroup(ctx context.Context, id AccountID, body Upda
 	return c.Client.Do(req)
 }
 
+// ReorderQueueWithBody Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueueWithBody(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderQueue Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueue(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAccounts Lists connected accounts.
 //
 // Corresponds with GET /api/v1/accounts (the `ListAccounts` operationId).
@@ -11550,6 +11410,23 @@ func (c *Client) ChangeAccountWithBody(ctx context.Context, id AccountID, conten
 // Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 func (c *Client) ChangeAccount(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeAccountRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *Client) GetAccountAvatar(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAccountAvatarRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -12329,9 +12206,9 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
-// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -13395,9 +13272,9 @@ func (c *Client) GetPost(ctx context.Context, id PostID, reqEditors ...RequestEd
 
 // EditPostWithBody Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13416,9 +13293,9 @@ func (c *Client) EditPostWithBody(ctx context.Context, id PostID, params *EditPo
 
 // EditPost Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13880,6 +13757,25 @@ func (c *Client) ListQueueSlots(ctx context.Context, params *ListQueueSlotsParam
 // Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPostReportRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BestTimes Suggests times at which earlier posts got more clicks.
+//
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
+//
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *Client) BestTimes(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBestTimesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15637,300 +15533,6 @@ func (c *Client) PlausibleTimeseries(ctx context.Context, params *PlausibleTimes
 	return c.Client.Do(req)
 }
 
-// ListStories Lists stories, the articles of all sources that report the same event.
-//
-// Only articles on domains on which the workspace has seeds are counted, and stories with one
-// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
-// owner of a domain is the domain itself, unless the story preferences state another.
-//
-// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
-func (c *Client) ListStories(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListStoriesRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetStory Gets a story with its timeline.
-//
-// The id of a merged story leads to the story into which it was merged, which has another `id`.
-//
-// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
-func (c *Client) GetStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetStoryRequest(c.Server, id)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CreateStoryDraft Creates a draft post with the headline of a story and its link.
-//
-// On the default accounts of the workspace.
-//
-// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
-func (c *Client) CreateStoryDraft(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateStoryDraftRequest(c.Server, id)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetStoryHeadlineWithBody Makes the title of an article the headline of its story.
-//
-// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-func (c *Client) SetStoryHeadlineWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetStoryHeadlineRequestWithBody(c.Server, id, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetStoryHeadline Makes the title of an article the headline of its story.
-//
-// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-func (c *Client) SetStoryHeadline(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetStoryHeadlineRequest(c.Server, id, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MergeStoryWithBody Merges another story into this one.
-//
-// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-func (c *Client) MergeStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMergeStoryRequestWithBody(c.Server, id, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MergeStory Merges another story into this one.
-//
-// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-func (c *Client) MergeStory(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMergeStoryRequest(c.Server, id, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MoveStoryArticlesWithBody Moves articles of a story to another one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the other story.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-func (c *Client) MoveStoryArticlesWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMoveStoryArticlesRequestWithBody(c.Server, id, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MoveStoryArticles Moves articles of a story to another one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the other story.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-func (c *Client) MoveStoryArticles(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMoveStoryArticlesRequest(c.Server, id, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MuteStory Silences the alert that other sources have a story.
-//
-// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
-func (c *Client) MuteStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMuteStoryRequest(c.Server, id)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SplitStoryWithBody Moves articles of a story to a new one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the new story.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-func (c *Client) SplitStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSplitStoryRequestWithBody(c.Server, id, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SplitStory Moves articles of a story to a new one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the new story.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-func (c *Client) SplitStory(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSplitStoryRequest(c.Server, id, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// UndoStoryEvent Undoes a merge, a split or a move.
-//
-// The articles are pinned to where they were. Undoing it again changes nothing.
-//
-// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
-func (c *Client) UndoStoryEvent(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUndoStoryEventRequest(c.Server, id)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
-//
-// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
-func (c *Client) GetStoryPreferences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetStoryPreferencesRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetStoryPreferencesWithBody Changes the alert about missed stories and the owners of sources.
-//
-// An alert is sent once for each story that enough independent owners have and the workspace does
-// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-func (c *Client) SetStoryPreferencesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetStoryPreferencesRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
-//
-// An alert is sent once for each story that enough independent owners have and the workspace does
-// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-func (c *Client) SetStoryPreferences(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetStoryPreferencesRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
 // GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 //
 // Posts, dead letters, deliveries, lateness and accounts are those of the workspace; engines and
@@ -16099,6 +15701,161 @@ func (c *Client) GetViewErasure(ctx context.Context, id openapi_types.UUID, reqE
 // Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 func (c *Client) ViewsHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewViewsHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWatches Lists the watched pages of the workspace, the oldest first.
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *Client) ListWatches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatchWithBody Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatchWithBody(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWatch Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *Client) CreateWatch(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWatchRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWatch Deletes a watch and its changes.
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *Client) DeleteWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWatch Gets a watch.
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *Client) GetWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWatchRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatchWithBody Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatchWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWatch Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *Client) UpdateWatch(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWatchRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *Client) ListWatchChanges(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWatchChangesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CheckWatch Checks a watched page within a minute.
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *Client) CheckWatch(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCheckWatchRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -16930,6 +16687,53 @@ func NewUpdateAccountGroupRequestWithBody(server string, id AccountID, contentTy
 	return req, nil
 }
 
+// NewReorderQueueRequest calls the generic ReorderQueue builder with application/json body
+func NewReorderQueueRequest(server string, id AccountID, body ReorderQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReorderQueueRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewReorderQueueRequestWithBody constructs an http.Request for the ReorderQueue method, with any body, and a specified content type
+func NewReorderQueueRequestWithBody(server string, id AccountID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/account-groups/%s/reorder", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListAccountsRequest constructs an http.Request for the ListAccounts method
 func NewListAccountsRequest(server string) (*http.Request, error) {
 	var err error
@@ -17154,6 +16958,40 @@ func NewChangeAccountRequestWithBody(server string, id AccountID, contentType st
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetAccountAvatarRequest constructs an http.Request for the GetAccountAvatar method
+func NewGetAccountAvatarRequest(server string, id AccountID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/accounts/%s/avatar", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -22295,6 +22133,72 @@ func NewPostReportRequest(server string, params *PostReportParams) (*http.Reques
 	return req, nil
 }
 
+// NewBestTimesRequest constructs an http.Request for the BestTimes method
+func NewBestTimesRequest(server string, params *BestTimesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/posts/best-times")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Account != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TimeZone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_zone", *params.TimeZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPostHighlightsRequest constructs an http.Request for the PostHighlights method
 func NewPostHighlightsRequest(server string, params *PostHighlightsParams) (*http.Request, error) {
 	var err error
@@ -26560,535 +26464,6 @@ func NewPlausibleTimeseriesRequest(server string, params *PlausibleTimeseriesPar
 	return req, nil
 }
 
-// NewListStoriesRequest constructs an http.Request for the ListStories method
-func NewListStoriesRequest(server string, params *ListStoriesParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Order != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Language != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "language", *params.Language, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.MinOwners != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_owners", *params.MinOwners, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Coverage != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "coverage", *params.Coverage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetStoryRequest constructs an http.Request for the GetStory method
-func NewGetStoryRequest(server string, id StoryID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCreateStoryDraftRequest constructs an http.Request for the CreateStoryDraft method
-func NewCreateStoryDraftRequest(server string, id StoryID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/draft", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSetStoryHeadlineRequest calls the generic SetStoryHeadline builder with application/json body
-func NewSetStoryHeadlineRequest(server string, id StoryID, body SetStoryHeadlineJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSetStoryHeadlineRequestWithBody(server, id, "application/json", bodyReader)
-}
-
-// NewSetStoryHeadlineRequestWithBody constructs an http.Request for the SetStoryHeadline method, with any body, and a specified content type
-func NewSetStoryHeadlineRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/headline", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewMergeStoryRequest calls the generic MergeStory builder with application/json body
-func NewMergeStoryRequest(server string, id StoryID, body MergeStoryJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewMergeStoryRequestWithBody(server, id, "application/json", bodyReader)
-}
-
-// NewMergeStoryRequestWithBody constructs an http.Request for the MergeStory method, with any body, and a specified content type
-func NewMergeStoryRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/merge", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewMoveStoryArticlesRequest calls the generic MoveStoryArticles builder with application/json body
-func NewMoveStoryArticlesRequest(server string, id StoryID, body MoveStoryArticlesJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewMoveStoryArticlesRequestWithBody(server, id, "application/json", bodyReader)
-}
-
-// NewMoveStoryArticlesRequestWithBody constructs an http.Request for the MoveStoryArticles method, with any body, and a specified content type
-func NewMoveStoryArticlesRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/move", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewMuteStoryRequest constructs an http.Request for the MuteStory method
-func NewMuteStoryRequest(server string, id StoryID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/mute", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSplitStoryRequest calls the generic SplitStory builder with application/json body
-func NewSplitStoryRequest(server string, id StoryID, body SplitStoryJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSplitStoryRequestWithBody(server, id, "application/json", bodyReader)
-}
-
-// NewSplitStoryRequestWithBody constructs an http.Request for the SplitStory method, with any body, and a specified content type
-func NewSplitStoryRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/stories/%s/split", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewUndoStoryEventRequest constructs an http.Request for the UndoStoryEvent method
-func NewUndoStoryEventRequest(server string, id openapi_types.UUID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/story-events/%s/undo", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetStoryPreferencesRequest constructs an http.Request for the GetStoryPreferences method
-func NewGetStoryPreferencesRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/story-preferences")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSetStoryPreferencesRequest calls the generic SetStoryPreferences builder with application/json body
-func NewSetStoryPreferencesRequest(server string, body SetStoryPreferencesJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSetStoryPreferencesRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewSetStoryPreferencesRequestWithBody constructs an http.Request for the SetStoryPreferences method, with any body, and a specified content type
-func NewSetStoryPreferencesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/story-preferences")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
 // NewGetSystemRequest constructs an http.Request for the GetSystem method
 func NewGetSystemRequest(server string) (*http.Request, error) {
 	var err error
@@ -27455,6 +26830,325 @@ func NewViewsHealthRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListWatchesRequest constructs an http.Request for the ListWatches method
+func NewListWatchesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateWatchRequest calls the generic CreateWatch builder with application/json body
+func NewCreateWatchRequest(server string, params *CreateWatchParams, body CreateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWatchRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateWatchRequestWithBody constructs an http.Request for the CreateWatch method, with any body, and a specified content type
+func NewCreateWatchRequestWithBody(server string, params *CreateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWatchRequest constructs an http.Request for the DeleteWatch method
+func NewDeleteWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWatchRequest constructs an http.Request for the GetWatch method
+func NewGetWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateWatchRequest calls the generic UpdateWatch builder with application/json body
+func NewUpdateWatchRequest(server string, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateWatchRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateWatchRequestWithBody constructs an http.Request for the UpdateWatch method, with any body, and a specified content type
+func NewUpdateWatchRequestWithBody(server string, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListWatchChangesRequest constructs an http.Request for the ListWatchChanges method
+func NewListWatchChangesRequest(server string, id openapi_types.UUID, params *ListWatchChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/changes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCheckWatchRequest constructs an http.Request for the CheckWatch method
+func NewCheckWatchRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/watches/%s/check", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -28469,6 +28163,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/account-groups/{id} (the `UpdateAccountGroup` operationId).
 	UpdateAccountGroupWithResponse(ctx context.Context, id AccountID, body UpdateAccountGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAccountGroupResponse, error)
 
+	// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// ReorderQueueWithResponse Moves a post within the queue of a group.
+	//
+	// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+	// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+	// after the other.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+	ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
 	// ListAccountsWithResponse Lists connected accounts.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -28544,6 +28260,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/accounts/{id} (the `ChangeAccount` operationId).
 	ChangeAccountWithResponse(ctx context.Context, id AccountID, body ChangeAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAccountResponse, error)
+
+	// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+	//
+	// It is fetched from a public address once, and again when the network reports another one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+	GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error)
 
 	// CheckAccountWithResponse Verifies the account at its network and records the result in its health.
 	//
@@ -28942,9 +28667,9 @@ type ClientWithResponsesInterface interface {
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
-	// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
-	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -29478,9 +29203,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29489,9 +29214,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 	//
-	// Returns 409 with the code `too_late` once the post is being published. A failed post
-	// that is changed is sent again: at its new time, or at once when its time has passed.
-	// Published targets do not change.
+	// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+	// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+	// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29716,6 +29441,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
+
+	// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+	//
+	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// count less.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+	BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error)
 
 	// PostHighlightsWithResponse Returns what worked in a period, and what did not.
 	//
@@ -30554,152 +30290,6 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
 	PlausibleTimeseriesWithResponse(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*PlausibleTimeseriesResponse, error)
 
-	// ListStoriesWithResponse Lists stories, the articles of all sources that report the same event.
-	//
-	// Only articles on domains on which the workspace has seeds are counted, and stories with one
-	// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
-	// owner of a domain is the domain itself, unless the story preferences state another.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
-	ListStoriesWithResponse(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*ListStoriesResponse, error)
-
-	// GetStoryWithResponse Gets a story with its timeline.
-	//
-	// The id of a merged story leads to the story into which it was merged, which has another `id`.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
-	GetStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*GetStoryResponse, error)
-
-	// CreateStoryDraftWithResponse Creates a draft post with the headline of a story and its link.
-	//
-	// On the default accounts of the workspace.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
-	CreateStoryDraftWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*CreateStoryDraftResponse, error)
-
-	// SetStoryHeadlineWithBodyWithResponse Makes the title of an article the headline of its story.
-	//
-	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-	SetStoryHeadlineWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error)
-
-	// SetStoryHeadlineWithResponse Makes the title of an article the headline of its story.
-	//
-	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-	SetStoryHeadlineWithResponse(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error)
-
-	// MergeStoryWithBodyWithResponse Merges another story into this one.
-	//
-	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-	MergeStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error)
-
-	// MergeStoryWithResponse Merges another story into this one.
-	//
-	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-	MergeStoryWithResponse(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error)
-
-	// MoveStoryArticlesWithBodyWithResponse Moves articles of a story to another one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the other story.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-	MoveStoryArticlesWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error)
-
-	// MoveStoryArticlesWithResponse Moves articles of a story to another one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the other story.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-	MoveStoryArticlesWithResponse(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error)
-
-	// MuteStoryWithResponse Silences the alert that other sources have a story.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
-	MuteStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*MuteStoryResponse, error)
-
-	// SplitStoryWithBodyWithResponse Moves articles of a story to a new one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the new story.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-	SplitStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error)
-
-	// SplitStoryWithResponse Moves articles of a story to a new one.
-	//
-	// Near-duplicates of the articles move too. The articles are pinned to the new story.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-	SplitStoryWithResponse(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error)
-
-	// UndoStoryEventWithResponse Undoes a merge, a split or a move.
-	//
-	// The articles are pinned to where they were. Undoing it again changes nothing.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
-	UndoStoryEventWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*UndoStoryEventResponse, error)
-
-	// GetStoryPreferencesWithResponse Returns the alert about missed stories and the owners of sources.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
-	GetStoryPreferencesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoryPreferencesResponse, error)
-
-	// SetStoryPreferencesWithBodyWithResponse Changes the alert about missed stories and the owners of sources.
-	//
-	// An alert is sent once for each story that enough independent owners have and the workspace does
-	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-	SetStoryPreferencesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error)
-
-	// SetStoryPreferencesWithResponse Changes the alert about missed stories and the owners of sources.
-	//
-	// An alert is sent once for each story that enough independent owners have and the workspace does
-	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-	SetStoryPreferencesWithResponse(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error)
-
 	// GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
 	//
 	// Posts, dead letters, deliveries, lateness and accounts are those of the workspace; engines and
@@ -30789,6 +30379,81 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/views/health (the `ViewsHealth` operationId).
 	ViewsHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ViewsHealthResponse, error)
+
+	// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+	ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error)
+
+	// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// CreateWatchWithResponse Watches a region of a page for changes.
+	//
+	// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+	// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+	// that subscribe to `page.changed`. A workspace can have 100 watches.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+	CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error)
+
+	// DeleteWatchWithResponse Deletes a watch and its changes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+	DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error)
+
+	// GetWatchWithResponse Gets a watch.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+	GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error)
+
+	// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+	//
+	// After a change of the address or the selector, the next check reads the text again, without an alert.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+	UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error)
+
+	// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+	ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error)
+
+	// CheckWatchWithResponse Checks a watched page within a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+	CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error)
 
 	// ListWebhooksWithResponse Lists the webhook endpoints.
 	//
@@ -31477,6 +31142,65 @@ func (r UpdateAccountGroupResponse) ContentType() string {
 	return ""
 }
 
+// ReorderQueueResponseDefaultHeaders the declared response headers of an HTTP default response for ReorderQueue
+type ReorderQueueResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ReorderQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Posts []Post `json:"posts"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ReorderQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReorderQueueResponse) GetJSON200() *struct {
+	Posts []Post `json:"posts"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReorderQueueResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReorderQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReorderQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReorderQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReorderQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAccountsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAccounts
 type ListAccountsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -31812,6 +31536,54 @@ func (r ChangeAccountResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangeAccountResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAccountAvatarResponseDefaultHeaders the declared response headers of an HTTP default response for GetAccountAvatar
+type GetAccountAvatarResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetAccountAvatarResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAccountAvatarResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAccountAvatarResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAccountAvatarResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAccountAvatarResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAccountAvatarResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAccountAvatarResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -37514,6 +37286,61 @@ func (r PostReportResponse) ContentType() string {
 	return ""
 }
 
+// BestTimesResponseDefaultHeaders the declared response headers of an HTTP default response for BestTimes
+type BestTimesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type BestTimesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BestTimes
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *BestTimesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BestTimesResponse) GetJSON200() *BestTimes {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BestTimesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BestTimesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BestTimesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BestTimesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BestTimesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PostHighlightsResponseDefaultHeaders the declared response headers of an HTTP default response for PostHighlights
 type PostHighlightsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -42089,580 +41916,6 @@ func (r PlausibleTimeseriesResponse) ContentType() string {
 	return ""
 }
 
-// ListStoriesResponseDefaultHeaders the declared response headers of an HTTP default response for ListStories
-type ListStoriesResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type ListStoriesResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *StoryList
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *ListStoriesResponseDefaultHeaders
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListStoriesResponse) GetJSON200() *StoryList {
-	return r.JSON200
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListStoriesResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r ListStoriesResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r ListStoriesResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r ListStoriesResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListStoriesResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// GetStoryResponseDefaultHeaders the declared response headers of an HTTP default response for GetStory
-type GetStoryResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type GetStoryResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *StoryPage
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *GetStoryResponseDefaultHeaders
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetStoryResponse) GetJSON200() *StoryPage {
-	return r.JSON200
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r GetStoryResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r GetStoryResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r GetStoryResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r GetStoryResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetStoryResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// CreateStoryDraftResponseDefaultHeaders the declared response headers of an HTTP default response for CreateStoryDraft
-type CreateStoryDraftResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type CreateStoryDraftResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *struct {
-		PostId openapi_types.UUID `json:"post_id"`
-	}
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *CreateStoryDraftResponseDefaultHeaders
-}
-
-// GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateStoryDraftResponse) GetJSON201() *struct {
-	PostId openapi_types.UUID `json:"post_id"`
-} {
-	return r.JSON201
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r CreateStoryDraftResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r CreateStoryDraftResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r CreateStoryDraftResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r CreateStoryDraftResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateStoryDraftResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// SetStoryHeadlineResponseDefaultHeaders the declared response headers of an HTTP default response for SetStoryHeadline
-type SetStoryHeadlineResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type SetStoryHeadlineResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *SetStoryHeadlineResponseDefaultHeaders
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r SetStoryHeadlineResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r SetStoryHeadlineResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r SetStoryHeadlineResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r SetStoryHeadlineResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r SetStoryHeadlineResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// MergeStoryResponseDefaultHeaders the declared response headers of an HTTP default response for MergeStory
-type MergeStoryResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type MergeStoryResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *MergeStoryResponseDefaultHeaders
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r MergeStoryResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r MergeStoryResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r MergeStoryResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r MergeStoryResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r MergeStoryResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// MoveStoryArticlesResponseDefaultHeaders the declared response headers of an HTTP default response for MoveStoryArticles
-type MoveStoryArticlesResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type MoveStoryArticlesResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *MoveStoryArticlesResponseDefaultHeaders
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r MoveStoryArticlesResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r MoveStoryArticlesResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r MoveStoryArticlesResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r MoveStoryArticlesResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r MoveStoryArticlesResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// MuteStoryResponseDefaultHeaders the declared response headers of an HTTP default response for MuteStory
-type MuteStoryResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type MuteStoryResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *MuteStoryResponseDefaultHeaders
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r MuteStoryResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r MuteStoryResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r MuteStoryResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r MuteStoryResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r MuteStoryResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// SplitStoryResponseDefaultHeaders the declared response headers of an HTTP default response for SplitStory
-type SplitStoryResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type SplitStoryResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *OtherStory
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *SplitStoryResponseDefaultHeaders
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r SplitStoryResponse) GetJSON200() *OtherStory {
-	return r.JSON200
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r SplitStoryResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r SplitStoryResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r SplitStoryResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r SplitStoryResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r SplitStoryResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// UndoStoryEventResponseDefaultHeaders the declared response headers of an HTTP default response for UndoStoryEvent
-type UndoStoryEventResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type UndoStoryEventResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *UndoStoryEventResponseDefaultHeaders
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r UndoStoryEventResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r UndoStoryEventResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r UndoStoryEventResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r UndoStoryEventResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UndoStoryEventResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// GetStoryPreferencesResponseDefaultHeaders the declared response headers of an HTTP default response for GetStoryPreferences
-type GetStoryPreferencesResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type GetStoryPreferencesResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *StoryPreferences
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *GetStoryPreferencesResponseDefaultHeaders
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetStoryPreferencesResponse) GetJSON200() *StoryPreferences {
-	return r.JSON200
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r GetStoryPreferencesResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r GetStoryPreferencesResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r GetStoryPreferencesResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r GetStoryPreferencesResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetStoryPreferencesResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-// SetStoryPreferencesResponseDefaultHeaders the declared response headers of an HTTP default response for SetStoryPreferences
-type SetStoryPreferencesResponseDefaultHeaders struct {
-	RetryAfter *int
-}
-
-type SetStoryPreferencesResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *StoryPreferences
-	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
-	ApplicationproblemJSONDefault *Problem
-	// HeadersDefault the parsed response headers for an HTTP default response
-	HeadersDefault *SetStoryPreferencesResponseDefaultHeaders
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r SetStoryPreferencesResponse) GetJSON200() *StoryPreferences {
-	return r.JSON200
-}
-
-// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r SetStoryPreferencesResponse) GetApplicationproblemJSONDefault() *Problem {
-	return r.ApplicationproblemJSONDefault
-}
-
-// GetBody returns the raw response body bytes
-func (r SetStoryPreferencesResponse) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r SetStoryPreferencesResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r SetStoryPreferencesResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r SetStoryPreferencesResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
 // GetSystemResponseDefaultHeaders the declared response headers of an HTTP default response for GetSystem
 type GetSystemResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -43097,6 +42350,414 @@ func (r ViewsHealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ViewsHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListWatchesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatches
+type ListWatchesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchesResponse) GetJSON200() *WatchList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateWatchResponse201Headers the declared response headers of an HTTP 201 response for CreateWatch
+type CreateWatchResponse201Headers struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+// CreateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CreateWatch
+type CreateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Watch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateWatchResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateWatchResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateWatchResponse) GetJSON201() *Watch {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteWatchResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteWatch
+type DeleteWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeleteWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteWatchResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetWatchResponse200Headers the declared response headers of an HTTP 200 response for GetWatch
+type GetWatchResponse200Headers struct {
+	ETag *string
+}
+
+// GetWatchResponseDefaultHeaders the declared response headers of an HTTP default response for GetWatch
+type GetWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateWatchResponse200Headers the declared response headers of an HTTP 200 response for UpdateWatch
+type UpdateWatchResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateWatchResponseDefaultHeaders the declared response headers of an HTTP default response for UpdateWatch
+type UpdateWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UpdateWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UpdateWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListWatchChangesResponseDefaultHeaders the declared response headers of an HTTP default response for ListWatchChanges
+type ListWatchChangesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListWatchChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WatchChangeList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListWatchChangesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWatchChangesResponse) GetJSON200() *WatchChangeList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWatchChangesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWatchChangesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWatchChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWatchChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWatchChangesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CheckWatchResponse200Headers the declared response headers of an HTTP 200 response for CheckWatch
+type CheckWatchResponse200Headers struct {
+	ETag *string
+}
+
+// CheckWatchResponseDefaultHeaders the declared response headers of an HTTP default response for CheckWatch
+type CheckWatchResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CheckWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OneWatch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CheckWatchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CheckWatchResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CheckWatchResponse) GetJSON200() *OneWatch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CheckWatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CheckWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CheckWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CheckWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CheckWatchResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -44539,6 +44200,40 @@ func (c *ClientWithResponses) UpdateAccountGroupWithResponse(ctx context.Context
 	return ParseUpdateAccountGroupResponse(rsp)
 }
 
+// ReorderQueueWithBodyWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithBodyWithResponse(ctx context.Context, id AccountID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueueWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
+// ReorderQueueWithResponse Moves a post within the queue of a group.
+//
+// The posts between its old and its new place move by one slot; the queue uses the same slots as before. Only
+// scheduled posts have a place: one that is pending approval keeps its slot. Concurrent requests are applied one
+// after the other.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/account-groups/{id}/reorder (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithResponse(ctx context.Context, id AccountID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueue(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
 // ListAccountsWithResponse Lists connected accounts.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -44673,6 +44368,21 @@ func (c *ClientWithResponses) ChangeAccountWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseChangeAccountResponse(rsp)
+}
+
+// GetAccountAvatarWithResponse Reads the picture of an account at its network, as a small JPEG.
+//
+// It is fetched from a public address once, and again when the network reports another one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/accounts/{id}/avatar (the `GetAccountAvatar` operationId).
+func (c *ClientWithResponses) GetAccountAvatarWithResponse(ctx context.Context, id AccountID, reqEditors ...RequestEditorFn) (*GetAccountAvatarResponse, error) {
+	rsp, err := c.GetAccountAvatar(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAccountAvatarResponse(rsp)
 }
 
 // CheckAccountWithResponse Verifies the account at its network and records the result in its health.
@@ -45330,9 +45040,9 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
-// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
-// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
-// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
+// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
@@ -46220,9 +45930,9 @@ func (c *ClientWithResponses) GetPostWithResponse(ctx context.Context, id PostID
 
 // EditPostWithBodyWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -46237,9 +45947,9 @@ func (c *ClientWithResponses) EditPostWithBodyWithResponse(ctx context.Context, 
 
 // EditPostWithResponse Changes a post that is not yet being published, or that has failed.
 //
-// Returns 409 with the code `too_late` once the post is being published. A failed post
-// that is changed is sent again: at its new time, or at once when its time has passed.
-// Published targets do not change.
+// Returns 409 with the code `too_late` once the post is being published. While a thread waits for its next segment
+// (`after_minutes`), the unpublished segments can be changed, added and removed; nothing else. A failed post that is
+// changed is sent again: at its new time, or at once when its time has passed. Published targets do not change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -46625,6 +46335,23 @@ func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParsePostReportResponse(rsp)
+}
+
+// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+//
+// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
+// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// count less.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
+func (c *ClientWithResponses) BestTimesWithResponse(ctx context.Context, params *BestTimesParams, reqEditors ...RequestEditorFn) (*BestTimesResponse, error) {
+	rsp, err := c.BestTimes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBestTimesResponse(rsp)
 }
 
 // PostHighlightsWithResponse Returns what worked in a period, and what did not.
@@ -48082,248 +47809,6 @@ func (c *ClientWithResponses) PlausibleTimeseriesWithResponse(ctx context.Contex
 	return ParsePlausibleTimeseriesResponse(rsp)
 }
 
-// ListStoriesWithResponse Lists stories, the articles of all sources that report the same event.
-//
-// Only articles on domains on which the workspace has seeds are counted, and stories with one
-// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
-// owner of a domain is the domain itself, unless the story preferences state another.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
-func (c *ClientWithResponses) ListStoriesWithResponse(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*ListStoriesResponse, error) {
-	rsp, err := c.ListStories(ctx, params, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseListStoriesResponse(rsp)
-}
-
-// GetStoryWithResponse Gets a story with its timeline.
-//
-// The id of a merged story leads to the story into which it was merged, which has another `id`.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
-func (c *ClientWithResponses) GetStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*GetStoryResponse, error) {
-	rsp, err := c.GetStory(ctx, id, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGetStoryResponse(rsp)
-}
-
-// CreateStoryDraftWithResponse Creates a draft post with the headline of a story and its link.
-//
-// On the default accounts of the workspace.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
-func (c *ClientWithResponses) CreateStoryDraftWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*CreateStoryDraftResponse, error) {
-	rsp, err := c.CreateStoryDraft(ctx, id, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseCreateStoryDraftResponse(rsp)
-}
-
-// SetStoryHeadlineWithBodyWithResponse Makes the title of an article the headline of its story.
-//
-// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-func (c *ClientWithResponses) SetStoryHeadlineWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error) {
-	rsp, err := c.SetStoryHeadlineWithBody(ctx, id, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSetStoryHeadlineResponse(rsp)
-}
-
-// SetStoryHeadlineWithResponse Makes the title of an article the headline of its story.
-//
-// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
-func (c *ClientWithResponses) SetStoryHeadlineWithResponse(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error) {
-	rsp, err := c.SetStoryHeadline(ctx, id, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSetStoryHeadlineResponse(rsp)
-}
-
-// MergeStoryWithBodyWithResponse Merges another story into this one.
-//
-// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-func (c *ClientWithResponses) MergeStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error) {
-	rsp, err := c.MergeStoryWithBody(ctx, id, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMergeStoryResponse(rsp)
-}
-
-// MergeStoryWithResponse Merges another story into this one.
-//
-// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
-func (c *ClientWithResponses) MergeStoryWithResponse(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error) {
-	rsp, err := c.MergeStory(ctx, id, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMergeStoryResponse(rsp)
-}
-
-// MoveStoryArticlesWithBodyWithResponse Moves articles of a story to another one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the other story.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-func (c *ClientWithResponses) MoveStoryArticlesWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error) {
-	rsp, err := c.MoveStoryArticlesWithBody(ctx, id, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMoveStoryArticlesResponse(rsp)
-}
-
-// MoveStoryArticlesWithResponse Moves articles of a story to another one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the other story.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
-func (c *ClientWithResponses) MoveStoryArticlesWithResponse(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error) {
-	rsp, err := c.MoveStoryArticles(ctx, id, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMoveStoryArticlesResponse(rsp)
-}
-
-// MuteStoryWithResponse Silences the alert that other sources have a story.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
-func (c *ClientWithResponses) MuteStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*MuteStoryResponse, error) {
-	rsp, err := c.MuteStory(ctx, id, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMuteStoryResponse(rsp)
-}
-
-// SplitStoryWithBodyWithResponse Moves articles of a story to a new one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the new story.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-func (c *ClientWithResponses) SplitStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error) {
-	rsp, err := c.SplitStoryWithBody(ctx, id, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSplitStoryResponse(rsp)
-}
-
-// SplitStoryWithResponse Moves articles of a story to a new one.
-//
-// Near-duplicates of the articles move too. The articles are pinned to the new story.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
-func (c *ClientWithResponses) SplitStoryWithResponse(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error) {
-	rsp, err := c.SplitStory(ctx, id, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSplitStoryResponse(rsp)
-}
-
-// UndoStoryEventWithResponse Undoes a merge, a split or a move.
-//
-// The articles are pinned to where they were. Undoing it again changes nothing.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
-func (c *ClientWithResponses) UndoStoryEventWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*UndoStoryEventResponse, error) {
-	rsp, err := c.UndoStoryEvent(ctx, id, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseUndoStoryEventResponse(rsp)
-}
-
-// GetStoryPreferencesWithResponse Returns the alert about missed stories and the owners of sources.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
-func (c *ClientWithResponses) GetStoryPreferencesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoryPreferencesResponse, error) {
-	rsp, err := c.GetStoryPreferences(ctx, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGetStoryPreferencesResponse(rsp)
-}
-
-// SetStoryPreferencesWithBodyWithResponse Changes the alert about missed stories and the owners of sources.
-//
-// An alert is sent once for each story that enough independent owners have and the workspace does
-// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-func (c *ClientWithResponses) SetStoryPreferencesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error) {
-	rsp, err := c.SetStoryPreferencesWithBody(ctx, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSetStoryPreferencesResponse(rsp)
-}
-
-// SetStoryPreferencesWithResponse Changes the alert about missed stories and the owners of sources.
-//
-// An alert is sent once for each story that enough independent owners have and the workspace does
-// not: none of its sites has an article of the story, and none of its posts links to one. It waits
-// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
-func (c *ClientWithResponses) SetStoryPreferencesWithResponse(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error) {
-	rsp, err := c.SetStoryPreferences(ctx, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseSetStoryPreferencesResponse(rsp)
-}
-
 // GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
 //
 // Posts, dead letters, deliveries, lateness and accounts are those of the workspace; engines and
@@ -48472,6 +47957,135 @@ func (c *ClientWithResponses) ViewsHealthWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseViewsHealthResponse(rsp)
+}
+
+// ListWatchesWithResponse Lists the watched pages of the workspace, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches (the `ListWatches` operationId).
+func (c *ClientWithResponses) ListWatchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWatchesResponse, error) {
+	rsp, err := c.ListWatches(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchesResponse(rsp)
+}
+
+// CreateWatchWithBodyWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithBodyWithResponse(ctx context.Context, params *CreateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatchWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// CreateWatchWithResponse Watches a region of a page for changes.
+//
+// The page is fetched under the rules of the crawler: robots.txt and its delays apply. The first check reads the text of
+// the region; each later one that finds added or removed lines causes one alert: an event, and a delivery to webhooks
+// that subscribe to `page.changed`. A workspace can have 100 watches.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches (the `CreateWatch` operationId).
+func (c *ClientWithResponses) CreateWatchWithResponse(ctx context.Context, params *CreateWatchParams, body CreateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWatchResponse, error) {
+	rsp, err := c.CreateWatch(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWatchResponse(rsp)
+}
+
+// DeleteWatchWithResponse Deletes a watch and its changes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/watches/{id} (the `DeleteWatch` operationId).
+func (c *ClientWithResponses) DeleteWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWatchResponse, error) {
+	rsp, err := c.DeleteWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWatchResponse(rsp)
+}
+
+// GetWatchWithResponse Gets a watch.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id} (the `GetWatch` operationId).
+func (c *ClientWithResponses) GetWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWatchResponse, error) {
+	rsp, err := c.GetWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWatchResponse(rsp)
+}
+
+// UpdateWatchWithBodyWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatchWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// UpdateWatchWithResponse Updates a watch; omitted fields keep their values.
+//
+// After a change of the address or the selector, the next check reads the text again, without an alert.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/watches/{id} (the `UpdateWatch` operationId).
+func (c *ClientWithResponses) UpdateWatchWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWatchParams, body UpdateWatchJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWatchResponse, error) {
+	rsp, err := c.UpdateWatch(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWatchResponse(rsp)
+}
+
+// ListWatchChangesWithResponse Lists the last 100 changes of a watched page, the newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/watches/{id}/changes (the `ListWatchChanges` operationId).
+func (c *ClientWithResponses) ListWatchChangesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWatchChangesParams, reqEditors ...RequestEditorFn) (*ListWatchChangesResponse, error) {
+	rsp, err := c.ListWatchChanges(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWatchChangesResponse(rsp)
+}
+
+// CheckWatchWithResponse Checks a watched page within a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/watches/{id}/check (the `CheckWatch` operationId).
+func (c *ClientWithResponses) CheckWatchWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*CheckWatchResponse, error) {
+	rsp, err := c.CheckWatch(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCheckWatchResponse(rsp)
 }
 
 // ListWebhooksWithResponse Lists the webhook endpoints.
@@ -49275,6 +48889,54 @@ func ParseUpdateAccountGroupResponse(rsp *http.Response) (*UpdateAccountGroupRes
 	return response, nil
 }
 
+// ParseReorderQueueResponse parses an HTTP response from a ReorderQueueWithResponse call
+func ParseReorderQueueResponse(rsp *http.Response) (*ReorderQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReorderQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Posts []Post `json:"posts"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ReorderQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListAccountsResponse parses an HTTP response from a ListAccountsWithResponse call
 func ParseListAccountsResponse(rsp *http.Response) (*ListAccountsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -49547,6 +49209,45 @@ func ParseChangeAccountResponse(rsp *http.Response) (*ChangeAccountResponse, err
 	switch {
 	case true:
 		var headers ChangeAccountResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAccountAvatarResponse parses an HTTP response from a GetAccountAvatarWithResponse call
+func ParseGetAccountAvatarResponse(rsp *http.Response) (*GetAccountAvatarResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAccountAvatarResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetAccountAvatarResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -54507,6 +54208,52 @@ func ParsePostReportResponse(rsp *http.Response) (*PostReportResponse, error) {
 	return response, nil
 }
 
+// ParseBestTimesResponse parses an HTTP response from a BestTimesWithResponse call
+func ParseBestTimesResponse(rsp *http.Response) (*BestTimesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BestTimesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BestTimes
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers BestTimesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePostHighlightsResponse parses an HTTP response from a PostHighlightsWithResponse call
 func ParsePostHighlightsResponse(rsp *http.Response) (*PostHighlightsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -58489,494 +58236,6 @@ func ParsePlausibleTimeseriesResponse(rsp *http.Response) (*PlausibleTimeseriesR
 	return response, nil
 }
 
-// ParseListStoriesResponse parses an HTTP response from a ListStoriesWithResponse call
-func ParseListStoriesResponse(rsp *http.Response) (*ListStoriesResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListStoriesResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest StoryList
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers ListStoriesResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetStoryResponse parses an HTTP response from a GetStoryWithResponse call
-func ParseGetStoryResponse(rsp *http.Response) (*GetStoryResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetStoryResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest StoryPage
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers GetStoryResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseCreateStoryDraftResponse parses an HTTP response from a CreateStoryDraftWithResponse call
-func ParseCreateStoryDraftResponse(rsp *http.Response) (*CreateStoryDraftResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateStoryDraftResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest struct {
-			PostId openapi_types.UUID `json:"post_id"`
-		}
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers CreateStoryDraftResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseSetStoryHeadlineResponse parses an HTTP response from a SetStoryHeadlineWithResponse call
-func ParseSetStoryHeadlineResponse(rsp *http.Response) (*SetStoryHeadlineResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &SetStoryHeadlineResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers SetStoryHeadlineResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseMergeStoryResponse parses an HTTP response from a MergeStoryWithResponse call
-func ParseMergeStoryResponse(rsp *http.Response) (*MergeStoryResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &MergeStoryResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers MergeStoryResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseMoveStoryArticlesResponse parses an HTTP response from a MoveStoryArticlesWithResponse call
-func ParseMoveStoryArticlesResponse(rsp *http.Response) (*MoveStoryArticlesResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &MoveStoryArticlesResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers MoveStoryArticlesResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseMuteStoryResponse parses an HTTP response from a MuteStoryWithResponse call
-func ParseMuteStoryResponse(rsp *http.Response) (*MuteStoryResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &MuteStoryResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers MuteStoryResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseSplitStoryResponse parses an HTTP response from a SplitStoryWithResponse call
-func ParseSplitStoryResponse(rsp *http.Response) (*SplitStoryResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &SplitStoryResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest OtherStory
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers SplitStoryResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUndoStoryEventResponse parses an HTTP response from a UndoStoryEventWithResponse call
-func ParseUndoStoryEventResponse(rsp *http.Response) (*UndoStoryEventResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UndoStoryEventResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers UndoStoryEventResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetStoryPreferencesResponse parses an HTTP response from a GetStoryPreferencesWithResponse call
-func ParseGetStoryPreferencesResponse(rsp *http.Response) (*GetStoryPreferencesResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetStoryPreferencesResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest StoryPreferences
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers GetStoryPreferencesResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
-// ParseSetStoryPreferencesResponse parses an HTTP response from a SetStoryPreferencesWithResponse call
-func ParseSetStoryPreferencesResponse(rsp *http.Response) (*SetStoryPreferencesResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &SetStoryPreferencesResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest StoryPreferences
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Problem
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationproblemJSONDefault = &dest
-
-	}
-
-	switch {
-	case true:
-		var headers SetStoryPreferencesResponseDefaultHeaders
-		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
-			var value int
-			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.RetryAfter = &value
-		}
-		response.HeadersDefault = &headers
-	}
-
-	return response, nil
-}
-
 // ParseGetSystemResponse parses an HTTP response from a GetSystemWithResponse call
 func ParseGetSystemResponse(rsp *http.Response) (*GetSystemResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -59338,6 +58597,378 @@ func ParseViewsHealthResponse(rsp *http.Response) (*ViewsHealthResponse, error) 
 	switch {
 	case true:
 		var headers ViewsHealthResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchesResponse parses an HTTP response from a ListWatchesWithResponse call
+func ParseListWatchesResponse(rsp *http.Response) (*ListWatchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWatchResponse parses an HTTP response from a CreateWatchWithResponse call
+func ParseCreateWatchResponse(rsp *http.Response) (*CreateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Watch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateWatchResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWatchResponse parses an HTTP response from a DeleteWatchWithResponse call
+func ParseDeleteWatchResponse(rsp *http.Response) (*DeleteWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWatchResponse parses an HTTP response from a GetWatchWithResponse call
+func ParseGetWatchResponse(rsp *http.Response) (*GetWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateWatchResponse parses an HTTP response from a UpdateWatchWithResponse call
+func ParseUpdateWatchResponse(rsp *http.Response) (*UpdateWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers UpdateWatchResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWatchChangesResponse parses an HTTP response from a ListWatchChangesWithResponse call
+func ParseListWatchChangesResponse(rsp *http.Response) (*ListWatchChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWatchChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WatchChangeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListWatchChangesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCheckWatchResponse parses an HTTP response from a CheckWatchWithResponse call
+func ParseCheckWatchResponse(rsp *http.Response) (*CheckWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CheckWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OneWatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CheckWatchResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers CheckWatchResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -77,7 +77,7 @@ func TestSite_IsCompleteAndSelfContained(t *testing.T) {
 func TestSite_LinksSourceFiles(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"": `<td><code>internal/infra/config</code></td>`,
+		"": `<code>internal/infra/config</code>`,
 		"https://git.example/dateline/blob/v0.1.0": `<a href="https://git.example/dateline/blob/v0.1.0/internal/infra/config">internal/infra/config</a>`,
 	} {
 		site, err := docs.Build(docs.Options{Base: "/docs/", Version: "0.1.0", Source: source})

@@ -65,10 +65,10 @@ func retiredNames() map[string]string {
 	return map[string]string{
 		"told": "notified, alerted", "kept": "saved, stored", "most": "max", "longest": "max", "few": "relaxBelow, min", "broad": "maxCandidates",
 		"wide": "countLimit", "deep": "rerankLimit", "says": "error", "uses": "usage", "crowd": "burst", "rush": "in-flight burst",
-		"gate": "admission", "permit": "admission", "pass": "admission", "place": "a name for each of its four meanings", "dismiss": "release",
+		"gate": "admission", "permit": "admission", "pass": "admission", "dismiss": "release",
 		"onward": "in-process retry", "rounds": "attempts", "hold": "in flight", "holds": "in flight", "pulse": "heartbeat", "beat": "heartbeat", "freshen": "ensure fresh",
 		"ours": "isInternal…", "obey": "apply command", "revive": "ensure running", "surroundings": "deps", "roster": "worker registry", "gone": "removed, dead",
-		"tally": "flush", "intake": "ingest", "reading": "extraction", "desk": "scheduling", "story": "timeline", "sheet": "CSV", "condition": "status",
+		"tally": "flush", "intake": "ingest", "reading": "extraction", "desk": "scheduling", "sheet": "CSV", "condition": "status",
 		"vitals": "host stats", "starter": "Temporal client", "portable": "workspace archive", "crew": "worker pool", "hire": "start", "drain": "crawl", "drainer": "crawler", "draining": "crawling",
 		"company": "minSecondBatch", "patience": "timeout", "way": "method", "standing": "token status", "wish": "request", "farewell": "disconnect result",
 		"heads": "titles", "beginnings": "prefixes", "cards": "previews", "faces": "previews", "lacking": "excluded", "stretch": "bucket", "stretches": "buckets",

@@ -134,6 +134,11 @@ func callEveryTool(t *testing.T, session *mcp.ClientSession) {
 	call("get_article", map[string]any{"id": none}, "404")
 	call("similar_articles", map[string]any{"id": none}, "404")
 	call("list_sources", nil, "")
+	call("list_rules", nil, "")
+	call("list_rule_decisions", nil, "")
+	call("preview_rule", map[string]any{"name": "Sports", "definition": map[string]any{"trigger": map[string]any{}, "conditions": map[string]any{"max_age_hours": 24}}}, "403")
+	call("pause_rule", map[string]any{"id": none}, "403")
+	call("resume_rule", map[string]any{"id": none}, "403")
 	if workspace == nil {
 		t.Fatal("whoami names no workspace")
 	}

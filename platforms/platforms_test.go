@@ -1,13 +1,17 @@
 package platforms_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms"
+	"dateline/platforms/network"
+	"dateline/platforms/platformtest"
 )
 
 func TestRegistry(t *testing.T) {
@@ -66,5 +70,78 @@ func TestOptions_SetAppAndSandbox(t *testing.T) {
 	o.SetSandbox(func(name string) string { return "http://127.0.0.1:1/" + name })
 	if o.X.Sandbox != "http://127.0.0.1:1/x" || o.Bluesky.Sandbox != "http://127.0.0.1:1/bluesky" || o.Telegram.Sandbox != "http://127.0.0.1:1/telegram" {
 		t.Errorf("%+v", o)
+	}
+}
+
+// Every option of a network is refused by each network that does not have it, with its
+// field.
+func TestOptions_OfOtherNetworksAreRefusedWithTheirField(t *testing.T) {
+	r := platforms.New(http.DefaultClient, platforms.Options{})
+	parsers, options := map[string]network.OptionParser{}, map[string][]string{}
+	for _, name := range r.Names() {
+		n, _ := r.Get(name)
+		parser, ok := n.(network.OptionParser)
+		if !ok {
+			t.Errorf("posts to %s have no options", name)
+			continue
+		}
+		parsers[name] = parser
+		for _, path := range platformtest.OptionPaths(t, parser) {
+			if top, _, _ := strings.Cut(path, "."); !slices.Contains(options[name], top) {
+				options[name] = append(options[name], top)
+			}
+		}
+	}
+	refused := 0
+	for of, names := range options {
+		for on, parser := range parsers {
+			for _, name := range names {
+				if slices.Contains(options[on], name) {
+					continue
+				}
+				refused++
+				_, problems := parser.ParseOptions(json.RawMessage(`{"` + name + `":true}`))
+				if len(problems) != 1 || problems[0].Field != "options."+name || problems[0].Code != "unknown_option" || problems[0].Message == "" {
+					t.Errorf("%s of %s on %s: got %+v, want unknown_option of options.%s", name, of, on, problems, name)
+				}
+			}
+		}
+	}
+	if refused < 200 {
+		t.Errorf("got %d pairs, want at least 200", refused)
+	}
+}
+
+// Whoever uses the dashboard can choose every option: web/src/pages/compose/options
+// has a control for it.
+func TestOptions_HaveControlsInTheComposer(t *testing.T) {
+	source, err := os.ReadFile("../web/src/pages/compose/options/fields.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := platforms.New(http.DefaultClient, platforms.Options{})
+	for _, name := range r.Names() {
+		n, _ := r.Get(name)
+		_, rest, ok := strings.Cut(string(source), "\n  "+name+": [")
+		if !ok {
+			t.Errorf("%s has no controls", name)
+			continue
+		}
+		fields, _, _ := strings.Cut(rest, "\n  ]")
+		if line, _, _ := strings.Cut(rest, "\n"); strings.HasSuffix(line, "],") {
+			fields = line
+		}
+		for _, path := range platformtest.OptionPaths(t, n.(network.OptionParser)) {
+			control := "'" + path + "'"
+			switch {
+			case strings.HasPrefix(path, "poll."):
+				control = "poll({"
+			case strings.HasPrefix(path, "first_comment."):
+				control = "...firstComment"
+			}
+			if !strings.Contains(fields, control) {
+				t.Errorf("%s has no control for %s", name, path)
+			}
+		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // use is one place in the program that emits a code.
 type use struct {
-	kind     string // problem, warning, alert, cause
+	kind     string // problem, warning, alert, cause, note
 	code     string
 	field    string // if it is a literal
 	template string // "": the sentence has no values
@@ -46,6 +46,7 @@ type source struct {
 func constructors() map[string]constructor {
 	return map[string]constructor{
 		"apperr.Field": {"problem", 0, 1, 2}, "apperr.New": {"problem", -1, 1, 2}, "network.NewViolation": {"problem", 0, 1, 2}, "post.NewWarning": {"warning", -1, 0, 2},
+		"message.New": {"note", -1, 0, 1}, "message.One": {"note", -1, 0, 1}, "network.NewNote": {"note", -1, 0, 1},
 		"internal/ops/status.add": {"alert", -1, 1, 4}, "api.writeProblem": {"problem", -1, 2, -1}, "platforms/call.newError": {"cause", -1, 2, -1},
 	}
 }

@@ -67,7 +67,7 @@ func (c catalog) of(u use) templates {
 // english has the program's own sentences. A code with several sentences shows the one
 // of the API.
 func english(emissions []use) catalog {
-	c := catalog{"timeline": {}, "cause": {}, "warning": {}, "alert": {}, "problem": {}}
+	c := catalog{"timeline": {}, "cause": {}, "warning": {}, "alert": {}, "problem": {}, "note": {}}
 	for key, text := range timeline.English().Messages {
 		c["timeline"][key] = templates{text}
 	}

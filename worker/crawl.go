@@ -22,6 +22,7 @@ type CrawlActivities struct {
 	Crawl       *activities.Crawl
 	Maintenance *activities.CrawlMaintenance
 	Articles    *activities.Articles
+	Watches     *activities.Watches
 }
 
 // NewCrawl creates the worker of the crawler's task queue. Its activities
@@ -39,6 +40,9 @@ func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	if a.Articles != nil {
 		w.RegisterActivityWithOptions(a.Articles, activity.RegisterOptions{})
 	}
+	if a.Watches != nil {
+		w.RegisterActivityWithOptions(a.Watches, activity.RegisterOptions{})
+	}
 	return w
 }
 
@@ -51,6 +55,7 @@ func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.CheckWatches, workflow.RegisterOptions{Name: workflows.CheckWatchesWorkflow})
 }
 
 // crawlSchedules are the schedules of the crawler, see schedules.
@@ -68,6 +73,7 @@ func crawlSchedules() []client.ScheduleOptions {
 	return []client.ScheduleOptions{
 		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
 		every(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
+		every(workflows.CheckWatchesSchedule, workflows.CheckWatchesWorkflow, time.Minute, 0, false),
 		every(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
 		every(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
 	}

@@ -194,7 +194,7 @@ func TestPush_ShowsWhatToDecide(t *testing.T) {
 }
 
 // A browser that has unsubscribed disables its channel.
-func TestPush_GoneSubscriptionDisablesTheChannel(t *testing.T) {
+func TestPush_RemovedSubscriptionDisablesTheChannel(t *testing.T) {
 	t.Parallel()
 	n := newNotified(t)
 	n.Connect("desk")

@@ -6,10 +6,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// changePark is the version marker of histories in which a post with dead letters
-// waits for a person.
-const changePark = "park"
-
 // park ends the workflow if nothing is left to do, or waits with the post's dead
 // letters for a decision. done is false if there is more to do.
 func (r *postRun) park() (done bool, err error) {
@@ -17,7 +13,7 @@ func (r *postRun) park() (done bool, err error) {
 		return false, nil
 	}
 	until := r.view.ParkedUntil
-	if !until.After(workflow.Now(r.ctx)) || workflow.GetVersion(r.ctx, changePark, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+	if !until.After(workflow.Now(r.ctx)) {
 		r.state = StateResult{Doing: "done", Revision: r.view.Revision}
 		return true, nil
 	}

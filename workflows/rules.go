@@ -1,9 +1,9 @@
 package workflows
 
 import (
+	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
@@ -20,9 +20,17 @@ const (
 const EvaluateRulesSchedule = "evaluate-rules"
 
 // DecisionID is the workflow id of the decision of a rule about an article. It completes
-// once.
-func DecisionID(rule, article uuid.UUID) string {
-	return "rule/" + rule.String() + "/" + article.String()
+// once, or once an hour if the article was selected by its views: the caps may allow later
+// what they did not.
+func DecisionID(r rule.Request) string {
+	id := "rule/" + r.RuleID.String() + "/" + r.ArticleID.String()
+	if r.Round > 0 || !r.Hour.IsZero() {
+		id += "/" + strconv.Itoa(r.Round)
+	}
+	if !r.Hour.IsZero() {
+		id += "/" + r.Hour.UTC().Format("2006-01-02T15")
+	}
+	return id
 }
 
 // evaluationsPerRun is the number of EvaluateArticles activities of a run before it

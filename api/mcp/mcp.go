@@ -56,6 +56,7 @@ func NewServer(o Options) *mcp.Server {
 	t.addQueries()
 	t.addPosts()
 	t.addNews()
+	t.addRules()
 	t.addResources()
 	return s
 }

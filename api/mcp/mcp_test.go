@@ -97,6 +97,9 @@ func arguments() map[string]map[string]any {
 		"site_report": {"site": id, "from": "2026-12-01", "to": "2026-12-02"}, "trending": {},
 		"preview_post": post, "draft_post": post, "schedule_post": post, "edit_post": {"id": id, "text": "New"}, "submit_post": one, "cancel_post": one,
 		"retry_post": one, "search_articles": {"query": "news"}, "get_article": one, "similar_articles": one, "list_sources": {},
+		"list_rules": {}, "list_rule_decisions": {"id": id, "outcome": "skipped"}, "pause_rule": one, "resume_rule": one,
+		"preview_rule": {"name": "Sports", "definition": map[string]any{"trigger": map[string]any{}, "conditions": map[string]any{"max_age_hours": 24},
+			"templates": map[string]any{"default": "{title}"}, "image": "none", "track_links": false, "timing": map[string]any{"when": "now"}, "mode": "draft", "max_per_hour": 1, "max_per_day": 1}},
 	}
 }
 

@@ -754,9 +754,10 @@ func (e NotificationChannelKind) Valid() bool {
 
 // Defines values for NotificationDigest.
 const (
-	NotificationDigestDaily  NotificationDigest = "daily"
-	NotificationDigestHourly NotificationDigest = "hourly"
-	NotificationDigestNone   NotificationDigest = "none"
+	NotificationDigestDaily      NotificationDigest = "daily"
+	NotificationDigestHourly     NotificationDigest = "hourly"
+	NotificationDigestNone       NotificationDigest = "none"
+	NotificationDigestTwiceDaily NotificationDigest = "twice_daily"
 )
 
 // Valid indicates whether the value is a known member of the NotificationDigest enum.
@@ -767,6 +768,8 @@ func (e NotificationDigest) Valid() bool {
 	case NotificationDigestHourly:
 		return true
 	case NotificationDigestNone:
+		return true
+	case NotificationDigestTwiceDaily:
 		return true
 	default:
 		return false
@@ -1031,24 +1034,6 @@ func (e RateLimitSource) Valid() bool {
 	case Declared:
 		return true
 	case Reported:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RelatedStoryRelation.
-const (
-	Earlier RelatedStoryRelation = "earlier"
-	Later   RelatedStoryRelation = "later"
-)
-
-// Valid indicates whether the value is a known member of the RelatedStoryRelation enum.
-func (e RelatedStoryRelation) Valid() bool {
-	switch e {
-	case Earlier:
-		return true
-	case Later:
 		return true
 	default:
 		return false
@@ -1395,7 +1380,9 @@ const (
 	RuleReasonMatched         RuleReason = "matched"
 	RuleReasonNoAccounts      RuleReason = "no_accounts"
 	RuleReasonNoDate          RuleReason = "no_date"
+	RuleReasonNoNewText       RuleReason = "no_new_text"
 	RuleReasonNotSelected     RuleReason = "not_selected"
+	RuleReasonRecentlyPosted  RuleReason = "recently_posted"
 	RuleReasonRulePaused      RuleReason = "rule_paused"
 	RuleReasonTooManyArticles RuleReason = "too_many_articles"
 	RuleReasonTooOld          RuleReason = "too_old"
@@ -1422,7 +1409,11 @@ func (e RuleReason) Valid() bool {
 		return true
 	case RuleReasonNoDate:
 		return true
+	case RuleReasonNoNewText:
+		return true
 	case RuleReasonNotSelected:
+		return true
+	case RuleReasonRecentlyPosted:
 		return true
 	case RuleReasonRulePaused:
 		return true
@@ -1820,114 +1811,6 @@ func (e StatsImportSource) Valid() bool {
 	}
 }
 
-// Defines values for StoryAlert.
-const (
-	StoryAlertCovered StoryAlert = "covered"
-	StoryAlertMuted   StoryAlert = "muted"
-	StoryAlertSent    StoryAlert = "sent"
-	StoryAlertWaiting StoryAlert = "waiting"
-)
-
-// Valid indicates whether the value is a known member of the StoryAlert enum.
-func (e StoryAlert) Valid() bool {
-	switch e {
-	case StoryAlertCovered:
-		return true
-	case StoryAlertMuted:
-		return true
-	case StoryAlertSent:
-		return true
-	case StoryAlertWaiting:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryCoverage.
-const (
-	StoryCoverageCovered   StoryCoverage = "covered"
-	StoryCoverageUncovered StoryCoverage = "uncovered"
-)
-
-// Valid indicates whether the value is a known member of the StoryCoverage enum.
-func (e StoryCoverage) Valid() bool {
-	switch e {
-	case StoryCoverageCovered:
-		return true
-	case StoryCoverageUncovered:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryEventKind.
-const (
-	HeadlinePinned StoryEventKind = "headline_pinned"
-	Merged         StoryEventKind = "merged"
-	Moved          StoryEventKind = "moved"
-	Split          StoryEventKind = "split"
-)
-
-// Valid indicates whether the value is a known member of the StoryEventKind enum.
-func (e StoryEventKind) Valid() bool {
-	switch e {
-	case HeadlinePinned:
-		return true
-	case Merged:
-		return true
-	case Moved:
-		return true
-	case Split:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryOrder.
-const (
-	Latest StoryOrder = "latest"
-	Rising StoryOrder = "rising"
-)
-
-// Valid indicates whether the value is a known member of the StoryOrder enum.
-func (e StoryOrder) Valid() bool {
-	switch e {
-	case Latest:
-		return true
-	case Rising:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for StoryPageAlert.
-const (
-	StoryPageAlertCovered StoryPageAlert = "covered"
-	StoryPageAlertMuted   StoryPageAlert = "muted"
-	StoryPageAlertSent    StoryPageAlert = "sent"
-	StoryPageAlertWaiting StoryPageAlert = "waiting"
-)
-
-// Valid indicates whether the value is a known member of the StoryPageAlert enum.
-func (e StoryPageAlert) Valid() bool {
-	switch e {
-	case StoryPageAlertCovered:
-		return true
-	case StoryPageAlertMuted:
-		return true
-	case StoryPageAlertSent:
-		return true
-	case StoryPageAlertWaiting:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -2161,64 +2044,67 @@ func (e WebhookStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
-	AccountExpiring           WebhookType = "account.expiring"
-	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
-	ArticleMatched            WebhookType = "article.matched"
-	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
-	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
-	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
-	PostApproved              WebhookType = "post.approved"
-	PostFailed                WebhookType = "post.failed"
-	PostLate                  WebhookType = "post.late"
-	PostPosted                WebhookType = "post.posted"
-	PostRejected              WebhookType = "post.rejected"
-	PostSubmitted             WebhookType = "post.submitted"
-	PostUncertain             WebhookType = "post.uncertain"
-	SiteDrop                  WebhookType = "site.drop"
-	SiteSpike                 WebhookType = "site.spike"
-	StoryMissed               WebhookType = "story.missed"
-	SystemRecovered           WebhookType = "system.recovered"
-	SystemTrouble             WebhookType = "system.trouble"
+	WebhookTypeAccountExpiring           WebhookType = "account.expiring"
+	WebhookTypeAccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	WebhookTypeArticleMatched            WebhookType = "article.matched"
+	WebhookTypeDomainSelectorsFailed     WebhookType = "domain.selectors_failed"
+	WebhookTypeDomainSelectorsLearned    WebhookType = "domain.selectors_learned"
+	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
+	WebhookTypePageChanged               WebhookType = "page.changed"
+	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostFailed                WebhookType = "post.failed"
+	WebhookTypePostLate                  WebhookType = "post.late"
+	WebhookTypePostPosted                WebhookType = "post.posted"
+	WebhookTypePostRejected              WebhookType = "post.rejected"
+	WebhookTypePostSubmitted             WebhookType = "post.submitted"
+	WebhookTypePostUncertain             WebhookType = "post.uncertain"
+	WebhookTypeRulePaused                WebhookType = "rule.paused"
+	WebhookTypeSiteDrop                  WebhookType = "site.drop"
+	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
+	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
 func (e WebhookType) Valid() bool {
 	switch e {
-	case AccountExpiring:
+	case WebhookTypeAccountExpiring:
 		return true
-	case AccountNeedsReconnect:
+	case WebhookTypeAccountNeedsReconnect:
 		return true
-	case ArticleMatched:
+	case WebhookTypeArticleMatched:
 		return true
-	case DomainSelectorsFailed:
+	case WebhookTypeDomainSelectorsFailed:
 		return true
-	case DomainSelectorsLearned:
+	case WebhookTypeDomainSelectorsLearned:
 		return true
-	case DomainSelectorsRolledBack:
+	case WebhookTypeDomainSelectorsRolledBack:
 		return true
-	case PostApproved:
+	case WebhookTypePageChanged:
 		return true
-	case PostFailed:
+	case WebhookTypePostApproved:
 		return true
-	case PostLate:
+	case WebhookTypePostFailed:
 		return true
-	case PostPosted:
+	case WebhookTypePostLate:
 		return true
-	case PostRejected:
+	case WebhookTypePostPosted:
 		return true
-	case PostSubmitted:
+	case WebhookTypePostRejected:
 		return true
-	case PostUncertain:
+	case WebhookTypePostSubmitted:
 		return true
-	case SiteDrop:
+	case WebhookTypePostUncertain:
 		return true
-	case SiteSpike:
+	case WebhookTypeRulePaused:
 		return true
-	case StoryMissed:
+	case WebhookTypeSiteDrop:
 		return true
-	case SystemRecovered:
+	case WebhookTypeSiteSpike:
 		return true
-	case SystemTrouble:
+	case WebhookTypeSystemRecovered:
+		return true
+	case WebhookTypeSystemTrouble:
 		return true
 	default:
 		return false
@@ -2593,6 +2479,9 @@ func (e TrendingParamsWindow) Valid() bool {
 
 // Account defines model for Account.
 type Account struct {
+	// Avatar Path of the account's picture, which changes with the picture. Absent: none is known.
+	Avatar *string `json:"avatar,omitempty"`
+
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
@@ -2698,7 +2587,7 @@ type AccountFitness struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 
 	// Changes What Dateline changes so that it fits.
-	Changes []string       `json:"changes"`
+	Changes []Note         `json:"changes"`
 	Fits    FitnessVerdict `json:"fits"`
 	Handle  string         `json:"handle"`
 	Network string         `json:"network"`
@@ -2787,6 +2676,11 @@ type AccountWarning struct {
 	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // AlertRule defines model for AlertRule.
@@ -3051,6 +2945,37 @@ type Backlog struct {
 	PendingDeliveries int64 `json:"pending_deliveries"`
 	Publishing        int64 `json:"publishing"`
 	Scheduled         int64 `json:"scheduled"`
+}
+
+// BestTime defines model for BestTime.
+type BestTime struct {
+	// At When it is next.
+	At time.Time `json:"at"`
+
+	// Hour Of the day, on the wall clock of the time zone.
+	Hour int `json:"hour"`
+
+	// Lift Clicks per post divided by the average.
+	Lift float64 `json:"lift"`
+
+	// Posts Posts in this hour of the week: its sample size.
+	Posts int `json:"posts"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
+}
+
+// BestTimes defines model for BestTimes.
+type BestTimes struct {
+	// Posts Posts on accounts, with tracked links: the sample size.
+	Posts int `json:"posts"`
+
+	// PostsNeeded Below it, no times are suggested.
+	PostsNeeded int    `json:"posts_needed"`
+	TimeZone    string `json:"time_zone"`
+
+	// Times The best first.
+	Times []BestTime `json:"times"`
 }
 
 // BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
@@ -3765,10 +3690,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted Hits stored in Redis.
+	// Accepted Hits and events stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Accepted hits that are not duplicates within the window.
+	// Counted Accepted hits that are not duplicates within the window, and events.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -4199,14 +4124,10 @@ type MetricValues map[string]int64
 
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
+	// Notes The sentences of the reason.
+	Notes      []Note `json:"notes"`
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
-}
-
-// MovedStoryArticles defines model for MovedStoryArticles.
-type MovedStoryArticles struct {
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-	StoryId    openapi_types.UUID   `json:"story_id"`
 }
 
 // MyToken Absent in browser sessions.
@@ -4255,8 +4176,11 @@ type Network struct {
 	Revokes bool `json:"revokes"`
 
 	// Sandbox The sandbox plays it: connect with `sandbox: true`.
-	Sandbox bool          `json:"sandbox"`
-	Ways    []NetworkWays `json:"ways"`
+	Sandbox bool `json:"sandbox"`
+
+	// SandboxValues Values of the form that the sandbox accepts.
+	SandboxValues *map[string]string `json:"sandbox_values,omitempty"`
+	Ways          []NetworkWays      `json:"ways"`
 }
 
 // NetworkWays defines model for Network.Ways.
@@ -4492,7 +4416,10 @@ type NewSite struct {
 type NewSnippet struct {
 	Kind *SnippetKind `json:"kind,omitempty"`
 	Name string       `json:"name"`
-	Text string       `json:"text"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // NewToken defines model for NewToken.
@@ -4515,6 +4442,16 @@ type NewViewErasure struct {
 
 	// VisitorId Erase one logged-in reader by the site's numeric id.
 	VisitorId *int64 `json:"visitor_id,omitempty"`
+}
+
+// NewWatch defines model for NewWatch.
+type NewWatch struct {
+	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
+	Name            string `json:"name"`
+
+	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
+	Selector *string `json:"selector,omitempty"`
+	Url      string  `json:"url"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -4540,6 +4477,17 @@ type NextSlot struct {
 	Name         string             `json:"name"`
 	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
 	TimeZone     string             `json:"time_zone"`
+}
+
+// Note A sentence with a code that is stable, and the values in it.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
 }
 
 // Notification defines model for Notification.
@@ -4568,7 +4516,7 @@ type NotificationChannel struct {
 	// Destination The part of the destination that is not secret, such as its host.
 	Destination string `json:"destination"`
 
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest NotificationDigest `json:"digest"`
 
 	// DisabledReason gone: the destination does not exist any more; failing: no success for five days.
@@ -4616,7 +4564,7 @@ type NotificationChannelList struct {
 
 // NotificationChannelSettings defines model for NotificationChannelSettings.
 type NotificationChannelSettings struct {
-	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+	// Digest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 	Digest *NotificationDigest `json:"digest,omitempty"`
 
 	// Enabled Default: true.
@@ -4650,7 +4598,7 @@ type NotificationChannelSettings struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00.
+// NotificationDigest `none`: at once. `hourly`: at the full hour. `daily`: at 8:00. `twice_daily`: at 7:00 and 18:00.
 type NotificationDigest string
 
 // NotificationLanguage defines model for NotificationLanguage.
@@ -4675,11 +4623,6 @@ type Occurrence struct {
 // OccurrenceList defines model for OccurrenceList.
 type OccurrenceList struct {
 	Occurrences []Occurrence `json:"occurrences"`
-}
-
-// OtherStory defines model for OtherStory.
-type OtherStory struct {
-	StoryId openapi_types.UUID `json:"story_id"`
 }
 
 // Override What differs on one account. Each field has three states:
@@ -5191,6 +5134,30 @@ type PostStats struct {
 // PostStatus defines model for PostStatus.
 type PostStatus string
 
+// PostTemplate What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+type PostTemplate struct {
+	Accounts          *[]openapi_types.UUID `json:"accounts,omitempty"`
+	DropIfLateMinutes *int                  `json:"drop_if_late_minutes,omitempty"`
+	Language          *string               `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // PreviewSpan defines model for PreviewSpan.
 type PreviewSpan struct {
 	End  int             `json:"end"`
@@ -5247,8 +5214,8 @@ type Price struct {
 	Formatted string `json:"formatted"`
 
 	// MicroUsd Millionths of a US dollar.
-	MicroUsd int64    `json:"micro_usd"`
-	Reasons  []string `json:"reasons"`
+	MicroUsd int64  `json:"micro_usd"`
+	Reasons  []Note `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -5286,6 +5253,13 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueMove defines model for QueueMove.
+type QueueMove struct {
+	// Before The post that follows it then. Absent: it becomes the last one of the queue.
+	Before *openapi_types.UUID `json:"before,omitempty"`
+	PostId openapi_types.UUID  `json:"post_id"`
 }
 
 // QueueSlot A time of the week at which a queue publishes one post. If clocks skip it, it is later by the length of the gap; if it is ambiguous, it is the first.
@@ -5380,20 +5354,6 @@ type Rejection struct {
 	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
-
-// RelatedStory defines model for RelatedStory.
-type RelatedStory struct {
-	Id     openapi_types.UUID `json:"id"`
-	LastAt time.Time          `json:"last_at"`
-
-	// Relation `earlier`: this story follows it up.
-	Relation   RelatedStoryRelation `json:"relation"`
-	Similarity float32              `json:"similarity"`
-	Title      string               `json:"title"`
-}
-
-// RelatedStoryRelation `earlier`: this story follows it up.
-type RelatedStoryRelation string
 
 // ReportArticle defines model for ReportArticle.
 type ReportArticle struct {
@@ -5507,6 +5467,12 @@ type ReportTotals struct {
 	// CompletionRate Share of views scrolled to the end of the article, 0 to 1.
 	CompletionRate *float64 `json:"completion_rate,omitempty"`
 	Conversions    *int64   `json:"conversions,omitempty"`
+
+	// EngagedBounceRate Engaged bounces divided by visits, 0 to 1.
+	EngagedBounceRate *float64 `json:"engaged_bounce_rate,omitempty"`
+
+	// EngagedBounces Visits with one page load that was read for less than 10 seconds.
+	EngagedBounces *int64 `json:"engaged_bounces,omitempty"`
 
 	// EngagedViews Views that sent heartbeats; the next two numbers are about them.
 	EngagedViews *int64 `json:"engaged_views,omitempty"`
@@ -5653,7 +5619,10 @@ type RuleDecision struct {
 	Params map[string]interface{} `json:"params"`
 	PostId *openapi_types.UUID    `json:"post_id,omitempty"`
 	Reason RuleReason             `json:"reason"`
-	RuleId openapi_types.UUID     `json:"rule_id"`
+
+	// Round Of an evergreen rule: counts its posts about the article, from 1.
+	Round  *int               `json:"round,omitempty"`
+	RuleId openapi_types.UUID `json:"rule_id"`
 
 	// Title Of the article when it was decided.
 	Title string `json:"title"`
@@ -5709,6 +5678,10 @@ type RuleDefinition struct {
 
 	// Utm Campaign parameters that are added to the address of the article.
 	Utm *RuleUTM `json:"utm,omitempty"`
+
+	// Variants Other wordings of the templates, by the same keys. An evergreen rule uses them in turn, and never posts a text again
+	// on a network that rejects repeated texts.
+	Variants *map[string][]string `json:"variants,omitempty"`
 }
 
 // RuleDefinitionImage `article`: the article's image, if it can be fetched.
@@ -5716,6 +5689,20 @@ type RuleDefinitionImage string
 
 // RuleDefinitionMode Whether a post is a draft, pending approval, or scheduled.
 type RuleDefinitionMode string
+
+// RuleEvergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+// every hour; `max_age_hours` does not apply.
+type RuleEvergreen struct {
+	// Days In which the views are counted, up to yesterday (UTC).
+	Days int `json:"days"`
+
+	// MinAgeDays Since the publication.
+	MinAgeDays int `json:"min_age_days"`
+	MinViews   int `json:"min_views"`
+
+	// RepeatDays Since the last post of the workspace about the article.
+	RepeatDays int `json:"repeat_days"`
+}
 
 // RuleHours Hours at which posts are published. A post that is due outside of them is published when they begin.
 type RuleHours struct {
@@ -5802,15 +5789,34 @@ type RuleTiming struct {
 // RuleTimingWhen `next_free` is the next free slot of the group's queue.
 type RuleTimingWhen string
 
+// RuleTrending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+// The rule is evaluated every two minutes.
+type RuleTrending struct {
+	// Hours In which the views are counted: the current hour and those before.
+	Hours    int `json:"hours"`
+	MinViews int `json:"min_views"`
+}
+
 // RuleTrigger Selects articles. Values of one field are alternatives; all given fields must match. An empty object selects every article.
 type RuleTrigger struct {
 	Authors *[]string `json:"authors,omitempty"`
 	Domains *[]string `json:"domains,omitempty"`
 
+	// Evergreen Selects articles on the sites of the workspace that are still being read, to post them again. The rule is evaluated
+	// every hour; `max_age_hours` does not apply.
+	Evergreen *RuleEvergreen `json:"evergreen,omitempty"`
+
+	// OwnSites Only articles on the sites of the workspace.
+	OwnSites *bool `json:"own_sites,omitempty"`
+
 	// SavedSearchId Articles that match the saved search word for word, as its alerts do.
 	SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 	Sections      *[]string           `json:"sections,omitempty"`
 	Tags          *[]string           `json:"tags,omitempty"`
+
+	// Trending Selects articles on the sites of the workspace once they have a number of views, in the place of new articles.
+	// The rule is evaluated every two minutes.
+	Trending *RuleTrending `json:"trending,omitempty"`
 }
 
 // RuleUTM Campaign parameters that are added to the address of the article.
@@ -6061,7 +6067,7 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	// AfterMinutes The delay after the previous segment. A post that waits for a segment is being published and cannot be changed. 0: immediately.
+	// AfterMinutes The delay after the previous segment. While a post waits for a segment, it is being published, and only its unpublished segments can be changed. 0: immediately.
 	AfterMinutes *int      `json:"after_minutes,omitempty"`
 	Attachments  *[]string `json:"attachments,omitempty"`
 	Content      string    `json:"content"`
@@ -6079,8 +6085,10 @@ type SegmentPreview struct {
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
 	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
-	FoldAt *int     `json:"fold_at,omitempty"`
-	Notes  []string `json:"notes"`
+	FoldAt *int `json:"fold_at,omitempty"`
+
+	// Notes What is particular about this network.
+	Notes []Note `json:"notes"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
@@ -6196,6 +6204,9 @@ type Series struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorNotes Its sentences.
+	LastErrorNotes *[]Note `json:"last_error_notes,omitempty"`
+
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
 	Rule   string             `json:"rule"`
@@ -6253,19 +6264,24 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit At least one of user, visitor and address is required.
+// ServerHit At least one of user, visitor and address is required, except for declared events.
 type ServerHit struct {
 	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
 	// OptOut The reader opted out.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
+	OptOut *bool   `json:"opt_out,omitempty"`
+	Page   *string `json:"page,omitempty"`
+
+	// Properties Of a declared event.
+	Properties *map[string]string `json:"properties,omitempty"`
+	Referrer   *string            `json:"referrer,omitempty"`
+	Time       *time.Time         `json:"time,omitempty"`
+
+	// Type view, click, conversion, or the name of an event that the site declares.
+	Type *string `json:"type,omitempty"`
+	Url  *string `json:"url,omitempty"`
+	User *string `json:"user,omitempty"`
 
 	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
@@ -6439,16 +6455,22 @@ type Snippet struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// Kind `template`: a whole post. `hashtags`: hashtags separated by spaces.
-	Kind      SnippetKind `json:"kind"`
-	Name      string      `json:"name"`
-	Text      string      `json:"text"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Kind SnippetKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template  *PostTemplate `json:"template,omitempty"`
+	Text      string        `json:"text"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
 type SnippetEdit struct {
 	Name *string `json:"name,omitempty"`
-	Text *string `json:"text,omitempty"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     *string       `json:"text,omitempty"`
 }
 
 // SnippetKind `template`: a whole post. `hashtags`: hashtags separated by spaces.
@@ -6468,247 +6490,6 @@ type StatsImport struct {
 
 // StatsImportSource defines model for StatsImport.Source.
 type StatsImportSource string
-
-// Story defines model for Story.
-type Story struct {
-	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-	Alert *StoryAlert `json:"alert,omitempty"`
-
-	// AlertPostId The draft of the alert.
-	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
-
-	// Articles With copies.
-	Articles int `json:"articles"`
-
-	// Copies Near-duplicates of an article that was found earlier.
-	Copies int `json:"copies"`
-
-	// FirstAt The earliest time that an article states.
-	FirstAt time.Time `json:"first_at"`
-
-	// FirstSeenAt When the crawler found the first article.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-
-	// FollowsId The earlier story that it follows up.
-	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
-	Headline  StoryHeadline       `json:"headline"`
-	Id        openapi_types.UUID  `json:"id"`
-
-	// Language ISO 639-1; empty: unknown.
-	Language string `json:"language"`
-
-	// LastAt The latest time that an article states.
-	LastAt time.Time `json:"last_at"`
-
-	// NewOwners Of these, those that joined in the last 3 hours.
-	NewOwners int `json:"new_owners"`
-
-	// OwnArticles Articles on sites of the workspace.
-	OwnArticles int `json:"own_articles"`
-
-	// Owners Owners of sources with an article that is no copy.
-	Owners int `json:"owners"`
-}
-
-// StoryAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-type StoryAlert string
-
-// StoryArticles defines model for StoryArticles.
-type StoryArticles struct {
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-}
-
-// StoryCorrection defines model for StoryCorrection.
-type StoryCorrection struct {
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// Changed Fields that differ from the previous version.
-	Changed       []string  `json:"changed"`
-	PreviousTitle string    `json:"previous_title"`
-	SeenAt        time.Time `json:"seen_at"`
-	Title         string    `json:"title"`
-	Version       int64     `json:"version"`
-}
-
-// StoryCoverage defines model for StoryCoverage.
-type StoryCoverage string
-
-// StoryEntry defines model for StoryEntry.
-type StoryEntry struct {
-	// Added Sentences with something that no earlier article has; none for copies, and if the publisher forbids showing text.
-	Added     []string           `json:"added"`
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// Copy A near-duplicate of an article that was found earlier.
-	Copy bool `json:"copy"`
-
-	// DateOnly `published_at` has no time of day.
-	DateOnly *bool  `json:"date_only,omitempty"`
-	Domain   string `json:"domain"`
-
-	// FirstSeenAt When the crawler found it.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-	Lead        *string   `json:"lead,omitempty"`
-
-	// Own On a site of the workspace.
-	Own bool `json:"own"`
-
-	// Owner Of the domain.
-	Owner string `json:"owner"`
-
-	// Pinned An editor placed it here.
-	Pinned bool `json:"pinned"`
-
-	// PublishedAt As the page states.
-	PublishedAt *time.Time `json:"published_at,omitempty"`
-
-	// Similarity With the story, 0 to 1.
-	Similarity float32 `json:"similarity"`
-	Title      string  `json:"title"`
-	Url        string  `json:"url"`
-}
-
-// StoryEvent defines model for StoryEvent.
-type StoryEvent struct {
-	// Actor `user:<id>` or `dateline`.
-	Actor      string               `json:"actor"`
-	ArticleIds []openapi_types.UUID `json:"article_ids"`
-	At         time.Time            `json:"at"`
-	CanUndo    bool                 `json:"can_undo"`
-	Id         openapi_types.UUID   `json:"id"`
-	Kind       StoryEventKind       `json:"kind"`
-
-	// OtherId The story that was merged into this one, or where the articles moved.
-	OtherId  *openapi_types.UUID `json:"other_id,omitempty"`
-	StoryId  openapi_types.UUID  `json:"story_id"`
-	UndoneAt *time.Time          `json:"undone_at,omitempty"`
-}
-
-// StoryEventKind defines model for StoryEvent.Kind.
-type StoryEventKind string
-
-// StoryHeadline defines model for StoryHeadline.
-type StoryHeadline struct {
-	ArticleId openapi_types.UUID `json:"article_id"`
-	Domain    string             `json:"domain"`
-	ImageUrl  *string            `json:"image_url,omitempty"`
-
-	// Pinned An editor chose it.
-	Pinned bool   `json:"pinned"`
-	Title  string `json:"title"`
-	Url    string `json:"url"`
-}
-
-// StoryList defines model for StoryList.
-type StoryList struct {
-	NextCursor *string `json:"next_cursor,omitempty"`
-	Stories    []Story `json:"stories"`
-}
-
-// StoryOrder defines model for StoryOrder.
-type StoryOrder string
-
-// StoryPage defines model for StoryPage.
-type StoryPage struct {
-	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-	Alert *StoryPageAlert `json:"alert,omitempty"`
-
-	// AlertPostId The draft of the alert.
-	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
-
-	// Articles With copies.
-	Articles int `json:"articles"`
-
-	// Copies Near-duplicates of an article that was found earlier.
-	Copies int `json:"copies"`
-
-	// Corrections Later versions of articles with another text.
-	Corrections []StoryCorrection `json:"corrections"`
-
-	// Entries The articles, in the order in which the crawler found them.
-	Entries []StoryEntry `json:"entries"`
-
-	// Events The last 50 merges, splits and other changes, the newest first.
-	Events []StoryEvent `json:"events"`
-
-	// FirstAt The earliest time that an article states.
-	FirstAt time.Time `json:"first_at"`
-
-	// FirstSeenAt When the crawler found the first article.
-	FirstSeenAt time.Time `json:"first_seen_at"`
-
-	// FollowsId The earlier story that it follows up.
-	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
-	Headline  StoryHeadline       `json:"headline"`
-	Id        openapi_types.UUID  `json:"id"`
-
-	// Language ISO 639-1; empty: unknown.
-	Language string `json:"language"`
-
-	// LastAt The latest time that an article states.
-	LastAt time.Time `json:"last_at"`
-
-	// NewOwners Of these, those that joined in the last 3 hours.
-	NewOwners int `json:"new_owners"`
-
-	// OwnArticles Articles on sites of the workspace.
-	OwnArticles int `json:"own_articles"`
-
-	// Owners Owners of sources with an article that is no copy.
-	Owners int `json:"owners"`
-
-	// Posts Posts of the workspace that link to an article of the story.
-	Posts []StoryPost `json:"posts"`
-
-	// Readers Of the articles on sites of the workspace, of all time.
-	Readers StoryReaders `json:"readers"`
-
-	// Related The story that this one follows up, and those that follow it.
-	Related []RelatedStory `json:"related"`
-
-	// Truncated There are more than 200 articles.
-	Truncated bool `json:"truncated"`
-}
-
-// StoryPageAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
-type StoryPageAlert string
-
-// StoryPost defines model for StoryPost.
-type StoryPost struct {
-	// ArticleId The article that it links to.
-	ArticleId openapi_types.UUID `json:"article_id"`
-
-	// At When it was or will be published.
-	At      *time.Time         `json:"at,omitempty"`
-	Content string             `json:"content"`
-	Id      openapi_types.UUID `json:"id"`
-	Status  string             `json:"status"`
-}
-
-// StoryPreferences defines model for StoryPreferences.
-type StoryPreferences struct {
-	AlertEnabled bool `json:"alert_enabled"`
-
-	// CreateDraft An alert creates a draft post, with the headline and its link.
-	CreateDraft bool `json:"create_draft"`
-
-	// MaxAgeHours Hours since the crawler found the first article.
-	MaxAgeHours int `json:"max_age_hours"`
-
-	// MinOwners Independent owners that have the story.
-	MinOwners int `json:"min_owners"`
-
-	// Owners Registered domains and the names of their owners. Domains of one owner count as one source.
-	Owners map[string]string `json:"owners"`
-}
-
-// StoryReaders Of the articles on sites of the workspace, of all time.
-type StoryReaders struct {
-	Views int64 `json:"views"`
-
-	// Visitors Summed over pages.
-	Visitors int64 `json:"visitors"`
-}
 
 // Subscription defines model for Subscription.
 type Subscription struct {
@@ -7230,6 +7011,65 @@ type Warning struct {
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 }
 
+// Watch defines model for Watch.
+type Watch struct {
+	// ChangeCount Stored changes.
+	ChangeCount     int                `json:"change_count"`
+	ChangedAt       *time.Time         `json:"changed_at,omitempty"`
+	CheckedAt       *time.Time         `json:"checked_at,omitempty"`
+	CreatedAt       time.Time          `json:"created_at"`
+	Id              openapi_types.UUID `json:"id"`
+	IntervalMinutes int                `json:"interval_minutes"`
+
+	// Lines The current text of the region; absent until the first check.
+	Lines *[]string `json:"lines,omitempty"`
+	Name  string    `json:"name"`
+
+	// NextCheckAt Absent while it is paused.
+	NextCheckAt *time.Time `json:"next_check_at,omitempty"`
+	Paused      bool       `json:"paused"`
+
+	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `too_long`: the region has
+	// more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
+	// `timeout`, `unreachable`. Failed checks are repeated after growing pauses.
+	Problem   *string   `json:"problem,omitempty"`
+	Selector  string    `json:"selector"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Url       string    `json:"url"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
+}
+
+// WatchChange defines model for WatchChange.
+type WatchChange struct {
+	// Added New lines. A line that only moved is no change.
+	Added   []string           `json:"added"`
+	FoundAt time.Time          `json:"found_at"`
+	Id      openapi_types.UUID `json:"id"`
+	Removed []string           `json:"removed"`
+}
+
+// WatchChangeList defines model for WatchChangeList.
+type WatchChangeList struct {
+	Changes    []WatchChange       `json:"changes"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
+}
+
+// WatchList defines model for WatchList.
+type WatchList struct {
+	Watches []Watch `json:"watches"`
+}
+
+// WatchUpdate defines model for WatchUpdate.
+type WatchUpdate struct {
+	IntervalMinutes *int    `json:"interval_minutes,omitempty"`
+	Name            *string `json:"name,omitempty"`
+	Paused          *bool   `json:"paused,omitempty"`
+	Selector        *string `json:"selector,omitempty"`
+	Url             *string `json:"url,omitempty"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -7300,11 +7140,17 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// Added Of `page.changed`: number of new lines.
+		Added *int `json:"added,omitempty"`
+
 		// Alert Of `system.trouble` and `system.recovered`: the name of the alert.
 		Alert *string `json:"alert,omitempty"`
 
 		// ArticleId Of `article.matched`. `url` is the article's.
 		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+
+		// ChangeId Of `page.changed`.
+		ChangeId *openapi_types.UUID `json:"change_id,omitempty"`
 
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
@@ -7336,6 +7182,12 @@ type WebhookPayload struct {
 		Previous *int    `json:"previous,omitempty"`
 		Reason   *string `json:"reason,omitempty"`
 
+		// Removed Of `page.changed`: number of removed lines.
+		Removed *int `json:"removed,omitempty"`
+
+		// RuleId Of `rule.paused`. `reason` says why, and `error` has the last failure.
+		RuleId *openapi_types.UUID `json:"rule_id,omitempty"`
+
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
@@ -7356,6 +7208,9 @@ type WebhookPayload struct {
 
 		// Views Views of this hour.
 		Views *int64 `json:"views,omitempty"`
+
+		// WatchId Of `page.changed`. `url` is the watched page.
+		WatchId *openapi_types.UUID `json:"watch_id,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -7557,9 +7412,6 @@ type SeriesID = openapi_types.UUID
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
 
-// StoryID defines model for StoryID.
-type StoryID = openapi_types.UUID
-
 // SubscriptionID defines model for SubscriptionID.
 type SubscriptionID = openapi_types.UUID
 
@@ -7583,6 +7435,9 @@ type OneRule = Rule
 
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
+
+// OneWatch defines model for OneWatch.
+type OneWatch = Watch
 
 // OccurrenceName defines model for OccurrenceName.
 type OccurrenceName struct {
@@ -8006,6 +7861,15 @@ type PostReportParams struct {
 // PostReportParamsFormat defines parameters for PostReport.
 type PostReportParamsFormat string
 
+// BestTimesParams defines parameters for BestTimes.
+type BestTimesParams struct {
+	// Account Only posts on these accounts.
+	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
+}
+
 // PostHighlightsParams defines parameters for PostHighlights.
 type PostHighlightsParams struct {
 	// From The first day on which posts were published, in the workspace's time zone.
@@ -8407,36 +8271,6 @@ type PlausibleTimeseriesParams struct {
 	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
 }
 
-// ListStoriesParams defines parameters for ListStories.
-type ListStoriesParams struct {
-	// Order `latest`: by the last article. `rising`: stories of the last 72 hours that new owners joined in the last 3 hours, by their number; in one page.
-	Order *StoryOrder `form:"order,omitempty" json:"order,omitempty"`
-
-	// Language ISO 639-1.
-	Language *string `form:"language,omitempty" json:"language,omitempty"`
-
-	// From The last article is at or after this time. Default: 7 days ago.
-	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To The last article is before this time.
-	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// MinOwners Least number of independent owners.
-	MinOwners *int `form:"min_owners,omitempty" json:"min_owners,omitempty"`
-
-	// Coverage Whether a site of the workspace has an article of the story. Default: any.
-	Coverage *StoryCoverage `form:"coverage,omitempty" json:"coverage,omitempty"`
-	Limit    *int           `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor `next_cursor` of the previous page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
-}
-
-// SetStoryHeadlineJSONBody defines parameters for SetStoryHeadline.
-type SetStoryHeadlineJSONBody struct {
-	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
-}
-
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -8467,6 +8301,27 @@ type TrendingParams struct {
 
 // TrendingParamsWindow defines parameters for Trending.
 type TrendingParamsWindow string
+
+// CreateWatchParams defines parameters for CreateWatch.
+type CreateWatchParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWatchParams defines parameters for UpdateWatch.
+type UpdateWatchParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWatchChangesParams defines parameters for ListWatchChanges.
+type ListWatchChangesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
@@ -8502,6 +8357,9 @@ type CreateAccountGroupJSONRequestBody = NewAccountGroup
 
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueMove
 
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
@@ -8668,26 +8526,17 @@ type CreateSnippetJSONRequestBody = NewSnippet
 // UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
 type UpdateSnippetJSONRequestBody = SnippetEdit
 
-// SetStoryHeadlineJSONRequestBody defines body for SetStoryHeadline for application/json ContentType.
-type SetStoryHeadlineJSONRequestBody SetStoryHeadlineJSONBody
-
-// MergeStoryJSONRequestBody defines body for MergeStory for application/json ContentType.
-type MergeStoryJSONRequestBody = OtherStory
-
-// MoveStoryArticlesJSONRequestBody defines body for MoveStoryArticles for application/json ContentType.
-type MoveStoryArticlesJSONRequestBody = MovedStoryArticles
-
-// SplitStoryJSONRequestBody defines body for SplitStory for application/json ContentType.
-type SplitStoryJSONRequestBody = StoryArticles
-
-// SetStoryPreferencesJSONRequestBody defines body for SetStoryPreferences for application/json ContentType.
-type SetStoryPreferencesJSONRequestBody = StoryPreferences
-
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
 
 // EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
 type EraseViewsJSONRequestBody = NewViewErasure
+
+// CreateWatchJSONRequestBody defines body for CreateWatch for application/json ContentType.
+type CreateWatchJSONRequestBody = NewWatch
+
+// UpdateWatchJSONRequestBody defines body for UpdateWatch for application/json ContentType.
+type UpdateWatchJSONRequestBody = WatchUpdate
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -8727,6 +8576,9 @@ type ServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(c *gin.Context, id AccountID)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -8745,6 +8597,9 @@ type ServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(c *gin.Context, id AccountID)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(c *gin.Context, id AccountID)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(c *gin.Context, id AccountID)
@@ -9045,6 +8900,9 @@ type ServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(c *gin.Context, params PostReportParams)
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	// (GET /api/v1/reports/posts/best-times)
+	BestTimes(c *gin.Context, params BestTimesParams)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(c *gin.Context, params PostHighlightsParams)
@@ -9291,39 +9149,6 @@ type ServerInterface interface {
 	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
 	// (GET /api/v1/stats/timeseries)
 	PlausibleTimeseries(c *gin.Context, params PlausibleTimeseriesParams)
-	// ListStories Lists stories, the articles of all sources that report the same event.
-	// (GET /api/v1/stories)
-	ListStories(c *gin.Context, params ListStoriesParams)
-	// GetStory Gets a story with its timeline.
-	// (GET /api/v1/stories/{id})
-	GetStory(c *gin.Context, id StoryID)
-	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
-	// (POST /api/v1/stories/{id}/draft)
-	CreateStoryDraft(c *gin.Context, id StoryID)
-	// SetStoryHeadline Makes the title of an article the headline of its story.
-	// (PUT /api/v1/stories/{id}/headline)
-	SetStoryHeadline(c *gin.Context, id StoryID)
-	// MergeStory Merges another story into this one.
-	// (POST /api/v1/stories/{id}/merge)
-	MergeStory(c *gin.Context, id StoryID)
-	// MoveStoryArticles Moves articles of a story to another one.
-	// (POST /api/v1/stories/{id}/move)
-	MoveStoryArticles(c *gin.Context, id StoryID)
-	// MuteStory Silences the alert that other sources have a story.
-	// (POST /api/v1/stories/{id}/mute)
-	MuteStory(c *gin.Context, id StoryID)
-	// SplitStory Moves articles of a story to a new one.
-	// (POST /api/v1/stories/{id}/split)
-	SplitStory(c *gin.Context, id StoryID)
-	// UndoStoryEvent Undoes a merge, a split or a move.
-	// (POST /api/v1/story-events/{id}/undo)
-	UndoStoryEvent(c *gin.Context, id openapi_types.UUID)
-	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
-	// (GET /api/v1/story-preferences)
-	GetStoryPreferences(c *gin.Context)
-	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
-	// (PUT /api/v1/story-preferences)
-	SetStoryPreferences(c *gin.Context)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
@@ -9348,6 +9173,27 @@ type ServerInterface interface {
 	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(c *gin.Context)
+	// ListWatches Lists the watched pages of the workspace, the oldest first.
+	// (GET /api/v1/watches)
+	ListWatches(c *gin.Context)
+	// CreateWatch Watches a region of a page for changes.
+	// (POST /api/v1/watches)
+	CreateWatch(c *gin.Context, params CreateWatchParams)
+	// DeleteWatch Deletes a watch and its changes.
+	// (DELETE /api/v1/watches/{id})
+	DeleteWatch(c *gin.Context, id openapi_types.UUID)
+	// GetWatch Gets a watch.
+	// (GET /api/v1/watches/{id})
+	GetWatch(c *gin.Context, id openapi_types.UUID)
+	// UpdateWatch Updates a watch; omitted fields keep their values.
+	// (PATCH /api/v1/watches/{id})
+	UpdateWatch(c *gin.Context, id openapi_types.UUID, params UpdateWatchParams)
+	// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+	// (GET /api/v1/watches/{id}/changes)
+	ListWatchChanges(c *gin.Context, id openapi_types.UUID, params ListWatchChangesParams)
+	// CheckWatch Checks a watched page within a minute.
+	// (POST /api/v1/watches/{id}/check)
+	CheckWatch(c *gin.Context, id openapi_types.UUID)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
@@ -9591,6 +9437,31 @@ func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
 	siw.Handler.UpdateAccountGroup(c, id)
 }
 
+// ReorderQueue operation middleware
+func (siw *ServerInterfaceWrapper) ReorderQueue(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReorderQueue(c, id)
+}
+
 // ListAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListAccounts(c *gin.Context) {
 
@@ -9691,6 +9562,31 @@ func (siw *ServerInterfaceWrapper) ChangeAccount(c *gin.Context) {
 	}
 
 	siw.Handler.ChangeAccount(c, id)
+}
+
+// GetAccountAvatar operation middleware
+func (siw *ServerInterfaceWrapper) GetAccountAvatar(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAccountAvatar(c, id)
 }
 
 // CheckAccount operation middleware
@@ -13075,6 +12971,41 @@ func (siw *ServerInterfaceWrapper) PostReport(c *gin.Context) {
 	siw.Handler.PostReport(c, params)
 }
 
+// BestTimes operation middleware
+func (siw *ServerInterfaceWrapper) BestTimes(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BestTimesParams
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "time_zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "time_zone", c.Request.URL.Query(), &params.TimeZone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter time_zone: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.BestTimes(c, params)
+}
+
 // PostHighlights operation middleware
 func (siw *ServerInterfaceWrapper) PostHighlights(c *gin.Context) {
 
@@ -15855,315 +15786,6 @@ func (siw *ServerInterfaceWrapper) PlausibleTimeseries(c *gin.Context) {
 	siw.Handler.PlausibleTimeseries(c, params)
 }
 
-// ListStories operation middleware
-func (siw *ServerInterfaceWrapper) ListStories(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params ListStoriesParams
-
-	// ------------- Optional query parameter "order" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", c.Request.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter order: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "language" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "language", c.Request.URL.Query(), &params.Language, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter language: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "to" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "min_owners" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_owners", c.Request.URL.Query(), &params.MinOwners, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter min_owners: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "coverage" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "coverage", c.Request.URL.Query(), &params.Coverage, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter coverage: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.ListStories(c, params)
-}
-
-// GetStory operation middleware
-func (siw *ServerInterfaceWrapper) GetStory(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetStory(c, id)
-}
-
-// CreateStoryDraft operation middleware
-func (siw *ServerInterfaceWrapper) CreateStoryDraft(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.CreateStoryDraft(c, id)
-}
-
-// SetStoryHeadline operation middleware
-func (siw *ServerInterfaceWrapper) SetStoryHeadline(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.SetStoryHeadline(c, id)
-}
-
-// MergeStory operation middleware
-func (siw *ServerInterfaceWrapper) MergeStory(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.MergeStory(c, id)
-}
-
-// MoveStoryArticles operation middleware
-func (siw *ServerInterfaceWrapper) MoveStoryArticles(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.MoveStoryArticles(c, id)
-}
-
-// MuteStory operation middleware
-func (siw *ServerInterfaceWrapper) MuteStory(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.MuteStory(c, id)
-}
-
-// SplitStory operation middleware
-func (siw *ServerInterfaceWrapper) SplitStory(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id StoryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.SplitStory(c, id)
-}
-
-// UndoStoryEvent operation middleware
-func (siw *ServerInterfaceWrapper) UndoStoryEvent(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id openapi_types.UUID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.UndoStoryEvent(c, id)
-}
-
-// GetStoryPreferences operation middleware
-func (siw *ServerInterfaceWrapper) GetStoryPreferences(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetStoryPreferences(c)
-}
-
-// SetStoryPreferences operation middleware
-func (siw *ServerInterfaceWrapper) SetStoryPreferences(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.SetStoryPreferences(c)
-}
-
 // GetSystem operation middleware
 func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
 
@@ -16377,6 +15999,227 @@ func (siw *ServerInterfaceWrapper) ViewsHealth(c *gin.Context) {
 	}
 
 	siw.Handler.ViewsHealth(c)
+}
+
+// ListWatches operation middleware
+func (siw *ServerInterfaceWrapper) ListWatches(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWatches(c)
+}
+
+// CreateWatch operation middleware
+func (siw *ServerInterfaceWrapper) CreateWatch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWatchParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWatch(c, params)
+}
+
+// DeleteWatch operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWatch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteWatch(c, id)
+}
+
+// GetWatch operation middleware
+func (siw *ServerInterfaceWrapper) GetWatch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWatch(c, id)
+}
+
+// UpdateWatch operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWatch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateWatchParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateWatch(c, id, params)
+}
+
+// ListWatchChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListWatchChanges(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWatchChangesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWatchChanges(c, id, params)
+}
+
+// CheckWatch operation middleware
+func (siw *ServerInterfaceWrapper) CheckWatch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CheckWatch(c, id)
 }
 
 // ListWebhooks operation middleware
@@ -16977,9 +16820,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
 	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
 	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.POST(options.BaseURL+"/api/v1/account-groups/:id/reorder", wrapper.ReorderQueue)
 	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id/avatar", wrapper.GetAccountAvatar)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/reconnect", wrapper.ReconnectAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/disconnect", wrapper.DisconnectAccount)
@@ -17047,17 +16892,6 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
 	router.DELETE(options.BaseURL+"/api/v1/domains/:domain/frontier", wrapper.EmptyFrontier)
-	router.GET(options.BaseURL+"/api/v1/stories", wrapper.ListStories)
-	router.GET(options.BaseURL+"/api/v1/stories/:id", wrapper.GetStory)
-	router.POST(options.BaseURL+"/api/v1/stories/:id/merge", wrapper.MergeStory)
-	router.POST(options.BaseURL+"/api/v1/stories/:id/split", wrapper.SplitStory)
-	router.POST(options.BaseURL+"/api/v1/stories/:id/move", wrapper.MoveStoryArticles)
-	router.PUT(options.BaseURL+"/api/v1/stories/:id/headline", wrapper.SetStoryHeadline)
-	router.POST(options.BaseURL+"/api/v1/stories/:id/mute", wrapper.MuteStory)
-	router.POST(options.BaseURL+"/api/v1/stories/:id/draft", wrapper.CreateStoryDraft)
-	router.POST(options.BaseURL+"/api/v1/story-events/:id/undo", wrapper.UndoStoryEvent)
-	router.GET(options.BaseURL+"/api/v1/story-preferences", wrapper.GetStoryPreferences)
-	router.PUT(options.BaseURL+"/api/v1/story-preferences", wrapper.SetStoryPreferences)
 	router.GET(options.BaseURL+"/api/v1/articles", wrapper.ListArticles)
 	router.GET(options.BaseURL+"/api/v1/articles/:id", wrapper.GetArticle)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/raw", wrapper.GetArticleRaw)
@@ -17098,6 +16932,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id/matches", wrapper.ListSavedSearchMatches)
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.DeleteFeed)
 	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CreateFeed)
+	router.GET(options.BaseURL+"/api/v1/watches", wrapper.ListWatches)
+	router.POST(options.BaseURL+"/api/v1/watches", wrapper.CreateWatch)
+	router.DELETE(options.BaseURL+"/api/v1/watches/:id", wrapper.DeleteWatch)
+	router.GET(options.BaseURL+"/api/v1/watches/:id", wrapper.GetWatch)
+	router.PATCH(options.BaseURL+"/api/v1/watches/:id", wrapper.UpdateWatch)
+	router.POST(options.BaseURL+"/api/v1/watches/:id/check", wrapper.CheckWatch)
+	router.GET(options.BaseURL+"/api/v1/watches/:id/changes", wrapper.ListWatchChanges)
 	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.GetFeed)
 	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
 	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
@@ -17131,6 +16972,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/metrics", wrapper.PostMetrics)
 	router.GET(options.BaseURL+"/api/v1/reports/posts", wrapper.PostReport)
+	router.GET(options.BaseURL+"/api/v1/reports/posts/best-times", wrapper.BestTimes)
 	router.GET(options.BaseURL+"/api/v1/reports/posts/highlights", wrapper.PostHighlights)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 	router.GET(options.BaseURL+"/api/v1/stats/realtime/visitors", wrapper.PlausibleRealtime)
@@ -17177,6 +17019,15 @@ type OneSeriesJSONResponse struct {
 	Body Series
 
 	Headers OneSeriesResponseHeaders
+}
+
+type OneWatchResponseHeaders struct {
+	ETag *string
+}
+type OneWatchJSONResponse struct {
+	Body Watch
+
+	Headers OneWatchResponseHeaders
 }
 
 type OwnSessionJSONResponse OwnSession
@@ -17507,6 +17358,52 @@ func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) Visi
 	return err
 }
 
+type ReorderQueueRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200JSONResponse struct {
+	Posts []Post `json:"posts"`
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAccountsRequestObject struct {
 }
 
@@ -17767,6 +17664,55 @@ type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChangeAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountAvatarRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type GetAccountAvatarResponseObject interface {
+	VisitGetAccountAvatarResponse(w http.ResponseWriter) error
+}
+
+type GetAccountAvatar200ImagejpegResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetAccountAvatar200ImagejpegResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "image/jpeg")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAccountAvatardefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAccountAvatardefaultApplicationProblemPlusJSONResponse) VisitGetAccountAvatarResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -22495,6 +22441,49 @@ func (response PostReportdefaultApplicationProblemPlusJSONResponse) VisitPostRep
 	return err
 }
 
+type BestTimesRequestObject struct {
+	Params BestTimesParams
+}
+
+type BestTimesResponseObject interface {
+	VisitBestTimesResponse(w http.ResponseWriter) error
+}
+
+type BestTimes200JSONResponse BestTimes
+
+func (response BestTimes200JSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BestTimesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response BestTimesdefaultApplicationProblemPlusJSONResponse) VisitBestTimesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PostHighlightsRequestObject struct {
 	Params PostHighlightsParams
 }
@@ -26232,454 +26221,6 @@ func (response PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
-type ListStoriesRequestObject struct {
-	Params ListStoriesParams
-}
-
-type ListStoriesResponseObject interface {
-	VisitListStoriesResponse(w http.ResponseWriter) error
-}
-
-type ListStories200JSONResponse StoryList
-
-func (response ListStories200JSONResponse) VisitListStoriesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListStoriesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response ListStoriesdefaultApplicationProblemPlusJSONResponse) VisitListStoriesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetStoryRequestObject struct {
-	Id StoryID `json:"id"`
-}
-
-type GetStoryResponseObject interface {
-	VisitGetStoryResponse(w http.ResponseWriter) error
-}
-
-type GetStory200JSONResponse StoryPage
-
-func (response GetStory200JSONResponse) VisitGetStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetStorydefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response GetStorydefaultApplicationProblemPlusJSONResponse) VisitGetStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateStoryDraftRequestObject struct {
-	Id StoryID `json:"id"`
-}
-
-type CreateStoryDraftResponseObject interface {
-	VisitCreateStoryDraftResponse(w http.ResponseWriter) error
-}
-
-type CreateStoryDraft201JSONResponse struct {
-	PostId openapi_types.UUID `json:"post_id"`
-}
-
-func (response CreateStoryDraft201JSONResponse) VisitCreateStoryDraftResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateStoryDraftdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response CreateStoryDraftdefaultApplicationProblemPlusJSONResponse) VisitCreateStoryDraftResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SetStoryHeadlineRequestObject struct {
-	Id   StoryID `json:"id"`
-	Body *SetStoryHeadlineJSONRequestBody
-}
-
-type SetStoryHeadlineResponseObject interface {
-	VisitSetStoryHeadlineResponse(w http.ResponseWriter) error
-}
-
-type SetStoryHeadline204Response struct {
-}
-
-func (response SetStoryHeadline204Response) VisitSetStoryHeadlineResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type SetStoryHeadlinedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response SetStoryHeadlinedefaultApplicationProblemPlusJSONResponse) VisitSetStoryHeadlineResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type MergeStoryRequestObject struct {
-	Id   StoryID `json:"id"`
-	Body *MergeStoryJSONRequestBody
-}
-
-type MergeStoryResponseObject interface {
-	VisitMergeStoryResponse(w http.ResponseWriter) error
-}
-
-type MergeStory204Response struct {
-}
-
-func (response MergeStory204Response) VisitMergeStoryResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type MergeStorydefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response MergeStorydefaultApplicationProblemPlusJSONResponse) VisitMergeStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type MoveStoryArticlesRequestObject struct {
-	Id   StoryID `json:"id"`
-	Body *MoveStoryArticlesJSONRequestBody
-}
-
-type MoveStoryArticlesResponseObject interface {
-	VisitMoveStoryArticlesResponse(w http.ResponseWriter) error
-}
-
-type MoveStoryArticles204Response struct {
-}
-
-func (response MoveStoryArticles204Response) VisitMoveStoryArticlesResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type MoveStoryArticlesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response MoveStoryArticlesdefaultApplicationProblemPlusJSONResponse) VisitMoveStoryArticlesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type MuteStoryRequestObject struct {
-	Id StoryID `json:"id"`
-}
-
-type MuteStoryResponseObject interface {
-	VisitMuteStoryResponse(w http.ResponseWriter) error
-}
-
-type MuteStory204Response struct {
-}
-
-func (response MuteStory204Response) VisitMuteStoryResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type MuteStorydefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response MuteStorydefaultApplicationProblemPlusJSONResponse) VisitMuteStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SplitStoryRequestObject struct {
-	Id   StoryID `json:"id"`
-	Body *SplitStoryJSONRequestBody
-}
-
-type SplitStoryResponseObject interface {
-	VisitSplitStoryResponse(w http.ResponseWriter) error
-}
-
-type SplitStory200JSONResponse OtherStory
-
-func (response SplitStory200JSONResponse) VisitSplitStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SplitStorydefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response SplitStorydefaultApplicationProblemPlusJSONResponse) VisitSplitStoryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type UndoStoryEventRequestObject struct {
-	Id openapi_types.UUID `json:"id"`
-}
-
-type UndoStoryEventResponseObject interface {
-	VisitUndoStoryEventResponse(w http.ResponseWriter) error
-}
-
-type UndoStoryEvent204Response struct {
-}
-
-func (response UndoStoryEvent204Response) VisitUndoStoryEventResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type UndoStoryEventdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response UndoStoryEventdefaultApplicationProblemPlusJSONResponse) VisitUndoStoryEventResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetStoryPreferencesRequestObject struct {
-}
-
-type GetStoryPreferencesResponseObject interface {
-	VisitGetStoryPreferencesResponse(w http.ResponseWriter) error
-}
-
-type GetStoryPreferences200JSONResponse StoryPreferences
-
-func (response GetStoryPreferences200JSONResponse) VisitGetStoryPreferencesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetStoryPreferencesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response GetStoryPreferencesdefaultApplicationProblemPlusJSONResponse) VisitGetStoryPreferencesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SetStoryPreferencesRequestObject struct {
-	Body *SetStoryPreferencesJSONRequestBody
-}
-
-type SetStoryPreferencesResponseObject interface {
-	VisitSetStoryPreferencesResponse(w http.ResponseWriter) error
-}
-
-type SetStoryPreferences200JSONResponse StoryPreferences
-
-func (response SetStoryPreferences200JSONResponse) VisitSetStoryPreferencesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SetStoryPreferencesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response SetStoryPreferencesdefaultApplicationProblemPlusJSONResponse) VisitSetStoryPreferencesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type GetSystemRequestObject struct {
 }
 
@@ -27013,6 +26554,331 @@ type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWatchesRequestObject struct {
+}
+
+type ListWatchesResponseObject interface {
+	VisitListWatchesResponse(w http.ResponseWriter) error
+}
+
+type ListWatches200JSONResponse WatchList
+
+func (response ListWatches200JSONResponse) VisitListWatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWatchesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListWatchesdefaultApplicationProblemPlusJSONResponse) VisitListWatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWatchRequestObject struct {
+	Params CreateWatchParams
+	Body   *CreateWatchJSONRequestBody
+}
+
+type CreateWatchResponseObject interface {
+	VisitCreateWatchResponse(w http.ResponseWriter) error
+}
+
+type CreateWatch201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateWatch201JSONResponse struct {
+	Body    Watch
+	Headers CreateWatch201ResponseHeaders
+}
+
+func (response CreateWatch201JSONResponse) VisitCreateWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateWatchdefaultApplicationProblemPlusJSONResponse) VisitCreateWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWatchRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteWatchResponseObject interface {
+	VisitDeleteWatchResponse(w http.ResponseWriter) error
+}
+
+type DeleteWatch204Response struct {
+}
+
+func (response DeleteWatch204Response) VisitDeleteWatchResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteWatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteWatchdefaultApplicationProblemPlusJSONResponse) VisitDeleteWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWatchRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetWatchResponseObject interface {
+	VisitGetWatchResponse(w http.ResponseWriter) error
+}
+
+type GetWatch200JSONResponse struct{ OneWatchJSONResponse }
+
+func (response GetWatch200JSONResponse) VisitGetWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetWatchdefaultApplicationProblemPlusJSONResponse) VisitGetWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWatchRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params UpdateWatchParams
+	Body   *UpdateWatchJSONRequestBody
+}
+
+type UpdateWatchResponseObject interface {
+	VisitUpdateWatchResponse(w http.ResponseWriter) error
+}
+
+type UpdateWatch200JSONResponse struct{ OneWatchJSONResponse }
+
+func (response UpdateWatch200JSONResponse) VisitUpdateWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateWatchdefaultApplicationProblemPlusJSONResponse) VisitUpdateWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWatchChangesRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params ListWatchChangesParams
+}
+
+type ListWatchChangesResponseObject interface {
+	VisitListWatchChangesResponse(w http.ResponseWriter) error
+}
+
+type ListWatchChanges200JSONResponse WatchChangeList
+
+func (response ListWatchChanges200JSONResponse) VisitListWatchChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWatchChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListWatchChangesdefaultApplicationProblemPlusJSONResponse) VisitListWatchChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckWatchRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type CheckWatchResponseObject interface {
+	VisitCheckWatchResponse(w http.ResponseWriter) error
+}
+
+type CheckWatch200JSONResponse struct{ OneWatchJSONResponse }
+
+func (response CheckWatch200JSONResponse) VisitCheckWatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckWatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CheckWatchdefaultApplicationProblemPlusJSONResponse) VisitCheckWatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -27997,6 +27863,9 @@ type StrictServerInterface interface {
 	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
 	// (PATCH /api/v1/account-groups/{id})
 	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
+	// ReorderQueue Moves a post within the queue of a group.
+	// (POST /api/v1/account-groups/{id}/reorder)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -28015,6 +27884,9 @@ type StrictServerInterface interface {
 	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(ctx context.Context, request ChangeAccountRequestObject) (ChangeAccountResponseObject, error)
+	// GetAccountAvatar Reads the picture of an account at its network, as a small JPEG.
+	// (GET /api/v1/accounts/{id}/avatar)
+	GetAccountAvatar(ctx context.Context, request GetAccountAvatarRequestObject) (GetAccountAvatarResponseObject, error)
 	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(ctx context.Context, request CheckAccountRequestObject) (CheckAccountResponseObject, error)
@@ -28315,6 +28187,9 @@ type StrictServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
+	// BestTimes Suggests times at which earlier posts got more clicks.
+	// (GET /api/v1/reports/posts/best-times)
+	BestTimes(ctx context.Context, request BestTimesRequestObject) (BestTimesResponseObject, error)
 	// PostHighlights Returns what worked in a period, and what did not.
 	// (GET /api/v1/reports/posts/highlights)
 	PostHighlights(ctx context.Context, request PostHighlightsRequestObject) (PostHighlightsResponseObject, error)
@@ -28561,39 +28436,6 @@ type StrictServerInterface interface {
 	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
 	// (GET /api/v1/stats/timeseries)
 	PlausibleTimeseries(ctx context.Context, request PlausibleTimeseriesRequestObject) (PlausibleTimeseriesResponseObject, error)
-	// ListStories Lists stories, the articles of all sources that report the same event.
-	// (GET /api/v1/stories)
-	ListStories(ctx context.Context, request ListStoriesRequestObject) (ListStoriesResponseObject, error)
-	// GetStory Gets a story with its timeline.
-	// (GET /api/v1/stories/{id})
-	GetStory(ctx context.Context, request GetStoryRequestObject) (GetStoryResponseObject, error)
-	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
-	// (POST /api/v1/stories/{id}/draft)
-	CreateStoryDraft(ctx context.Context, request CreateStoryDraftRequestObject) (CreateStoryDraftResponseObject, error)
-	// SetStoryHeadline Makes the title of an article the headline of its story.
-	// (PUT /api/v1/stories/{id}/headline)
-	SetStoryHeadline(ctx context.Context, request SetStoryHeadlineRequestObject) (SetStoryHeadlineResponseObject, error)
-	// MergeStory Merges another story into this one.
-	// (POST /api/v1/stories/{id}/merge)
-	MergeStory(ctx context.Context, request MergeStoryRequestObject) (MergeStoryResponseObject, error)
-	// MoveStoryArticles Moves articles of a story to another one.
-	// (POST /api/v1/stories/{id}/move)
-	MoveStoryArticles(ctx context.Context, request MoveStoryArticlesRequestObject) (MoveStoryArticlesResponseObject, error)
-	// MuteStory Silences the alert that other sources have a story.
-	// (POST /api/v1/stories/{id}/mute)
-	MuteStory(ctx context.Context, request MuteStoryRequestObject) (MuteStoryResponseObject, error)
-	// SplitStory Moves articles of a story to a new one.
-	// (POST /api/v1/stories/{id}/split)
-	SplitStory(ctx context.Context, request SplitStoryRequestObject) (SplitStoryResponseObject, error)
-	// UndoStoryEvent Undoes a merge, a split or a move.
-	// (POST /api/v1/story-events/{id}/undo)
-	UndoStoryEvent(ctx context.Context, request UndoStoryEventRequestObject) (UndoStoryEventResponseObject, error)
-	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
-	// (GET /api/v1/story-preferences)
-	GetStoryPreferences(ctx context.Context, request GetStoryPreferencesRequestObject) (GetStoryPreferencesResponseObject, error)
-	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
-	// (PUT /api/v1/story-preferences)
-	SetStoryPreferences(ctx context.Context, request SetStoryPreferencesRequestObject) (SetStoryPreferencesResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
@@ -28618,6 +28460,27 @@ type StrictServerInterface interface {
 	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
+	// ListWatches Lists the watched pages of the workspace, the oldest first.
+	// (GET /api/v1/watches)
+	ListWatches(ctx context.Context, request ListWatchesRequestObject) (ListWatchesResponseObject, error)
+	// CreateWatch Watches a region of a page for changes.
+	// (POST /api/v1/watches)
+	CreateWatch(ctx context.Context, request CreateWatchRequestObject) (CreateWatchResponseObject, error)
+	// DeleteWatch Deletes a watch and its changes.
+	// (DELETE /api/v1/watches/{id})
+	DeleteWatch(ctx context.Context, request DeleteWatchRequestObject) (DeleteWatchResponseObject, error)
+	// GetWatch Gets a watch.
+	// (GET /api/v1/watches/{id})
+	GetWatch(ctx context.Context, request GetWatchRequestObject) (GetWatchResponseObject, error)
+	// UpdateWatch Updates a watch; omitted fields keep their values.
+	// (PATCH /api/v1/watches/{id})
+	UpdateWatch(ctx context.Context, request UpdateWatchRequestObject) (UpdateWatchResponseObject, error)
+	// ListWatchChanges Lists the last 100 changes of a watched page, the newest first.
+	// (GET /api/v1/watches/{id}/changes)
+	ListWatchChanges(ctx context.Context, request ListWatchChangesRequestObject) (ListWatchChangesResponseObject, error)
+	// CheckWatch Checks a watched page within a minute.
+	// (POST /api/v1/watches/{id}/check)
+	CheckWatch(ctx context.Context, request CheckWatchRequestObject) (CheckWatchResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -28993,6 +28856,50 @@ func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
 	}
 }
 
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx *gin.Context, id AccountID) {
+	var request ReorderQueueRequestObject
+
+	request.Id = id
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx, request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		if err := validResponse.VisitReorderQueueResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAccounts operation middleware
 func (sh *strictHandler) ListAccounts(ctx *gin.Context) {
 	var request ListAccountsRequestObject
@@ -29206,6 +29113,32 @@ func (sh *strictHandler) ChangeAccount(ctx *gin.Context, id AccountID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ChangeAccountResponseObject); ok {
 		if err := validResponse.VisitChangeAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAccountAvatar operation middleware
+func (sh *strictHandler) GetAccountAvatar(ctx *gin.Context, id AccountID) {
+	var request GetAccountAvatarRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAccountAvatar(ctx, request.(GetAccountAvatarRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAccountAvatar")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAccountAvatarResponseObject); ok {
+		if err := validResponse.VisitGetAccountAvatarResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -32346,6 +32279,32 @@ func (sh *strictHandler) PostReport(ctx *gin.Context, params PostReportParams) {
 	}
 }
 
+// BestTimes operation middleware
+func (sh *strictHandler) BestTimes(ctx *gin.Context, params BestTimesParams) {
+	var request BestTimesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.BestTimes(ctx, request.(BestTimesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BestTimes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(BestTimesResponseObject); ok {
+		if err := validResponse.VisitBestTimesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PostHighlights operation middleware
 func (sh *strictHandler) PostHighlights(ctx *gin.Context, params PostHighlightsParams) {
 	var request PostHighlightsRequestObject
@@ -34853,378 +34812,6 @@ func (sh *strictHandler) PlausibleTimeseries(ctx *gin.Context, params PlausibleT
 	}
 }
 
-// ListStories operation middleware
-func (sh *strictHandler) ListStories(ctx *gin.Context, params ListStoriesParams) {
-	var request ListStoriesRequestObject
-
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ListStories(ctx, request.(ListStoriesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ListStories")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ListStoriesResponseObject); ok {
-		if err := validResponse.VisitListStoriesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetStory operation middleware
-func (sh *strictHandler) GetStory(ctx *gin.Context, id StoryID) {
-	var request GetStoryRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetStory(ctx, request.(GetStoryRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetStory")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetStoryResponseObject); ok {
-		if err := validResponse.VisitGetStoryResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// CreateStoryDraft operation middleware
-func (sh *strictHandler) CreateStoryDraft(ctx *gin.Context, id StoryID) {
-	var request CreateStoryDraftRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateStoryDraft(ctx, request.(CreateStoryDraftRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "CreateStoryDraft")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(CreateStoryDraftResponseObject); ok {
-		if err := validResponse.VisitCreateStoryDraftResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// SetStoryHeadline operation middleware
-func (sh *strictHandler) SetStoryHeadline(ctx *gin.Context, id StoryID) {
-	var request SetStoryHeadlineRequestObject
-
-	request.Id = id
-
-	var body SetStoryHeadlineJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SetStoryHeadline(ctx, request.(SetStoryHeadlineRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SetStoryHeadline")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SetStoryHeadlineResponseObject); ok {
-		if err := validResponse.VisitSetStoryHeadlineResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// MergeStory operation middleware
-func (sh *strictHandler) MergeStory(ctx *gin.Context, id StoryID) {
-	var request MergeStoryRequestObject
-
-	request.Id = id
-
-	var body MergeStoryJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.MergeStory(ctx, request.(MergeStoryRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "MergeStory")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(MergeStoryResponseObject); ok {
-		if err := validResponse.VisitMergeStoryResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// MoveStoryArticles operation middleware
-func (sh *strictHandler) MoveStoryArticles(ctx *gin.Context, id StoryID) {
-	var request MoveStoryArticlesRequestObject
-
-	request.Id = id
-
-	var body MoveStoryArticlesJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.MoveStoryArticles(ctx, request.(MoveStoryArticlesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "MoveStoryArticles")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(MoveStoryArticlesResponseObject); ok {
-		if err := validResponse.VisitMoveStoryArticlesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// MuteStory operation middleware
-func (sh *strictHandler) MuteStory(ctx *gin.Context, id StoryID) {
-	var request MuteStoryRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.MuteStory(ctx, request.(MuteStoryRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "MuteStory")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(MuteStoryResponseObject); ok {
-		if err := validResponse.VisitMuteStoryResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// SplitStory operation middleware
-func (sh *strictHandler) SplitStory(ctx *gin.Context, id StoryID) {
-	var request SplitStoryRequestObject
-
-	request.Id = id
-
-	var body SplitStoryJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SplitStory(ctx, request.(SplitStoryRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SplitStory")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SplitStoryResponseObject); ok {
-		if err := validResponse.VisitSplitStoryResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// UndoStoryEvent operation middleware
-func (sh *strictHandler) UndoStoryEvent(ctx *gin.Context, id openapi_types.UUID) {
-	var request UndoStoryEventRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.UndoStoryEvent(ctx, request.(UndoStoryEventRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "UndoStoryEvent")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(UndoStoryEventResponseObject); ok {
-		if err := validResponse.VisitUndoStoryEventResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetStoryPreferences operation middleware
-func (sh *strictHandler) GetStoryPreferences(ctx *gin.Context) {
-	var request GetStoryPreferencesRequestObject
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetStoryPreferences(ctx, request.(GetStoryPreferencesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetStoryPreferences")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetStoryPreferencesResponseObject); ok {
-		if err := validResponse.VisitGetStoryPreferencesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// SetStoryPreferences operation middleware
-func (sh *strictHandler) SetStoryPreferences(ctx *gin.Context) {
-	var request SetStoryPreferencesRequestObject
-
-	var body SetStoryPreferencesJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SetStoryPreferences(ctx, request.(SetStoryPreferencesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SetStoryPreferences")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SetStoryPreferencesResponseObject); ok {
-		if err := validResponse.VisitSetStoryPreferencesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // GetSystem operation middleware
 func (sh *strictHandler) GetSystem(ctx *gin.Context) {
 	var request GetSystemRequestObject
@@ -35456,6 +35043,224 @@ func (sh *strictHandler) ViewsHealth(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ViewsHealthResponseObject); ok {
 		if err := validResponse.VisitViewsHealthResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWatches operation middleware
+func (sh *strictHandler) ListWatches(ctx *gin.Context) {
+	var request ListWatchesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWatches(ctx, request.(ListWatchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWatches")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWatchesResponseObject); ok {
+		if err := validResponse.VisitListWatchesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWatch operation middleware
+func (sh *strictHandler) CreateWatch(ctx *gin.Context, params CreateWatchParams) {
+	var request CreateWatchRequestObject
+
+	request.Params = params
+
+	var body CreateWatchJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWatch(ctx, request.(CreateWatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateWatchResponseObject); ok {
+		if err := validResponse.VisitCreateWatchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWatch operation middleware
+func (sh *strictHandler) DeleteWatch(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteWatchRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWatch(ctx, request.(DeleteWatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteWatchResponseObject); ok {
+		if err := validResponse.VisitDeleteWatchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWatch operation middleware
+func (sh *strictHandler) GetWatch(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetWatchRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWatch(ctx, request.(GetWatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWatchResponseObject); ok {
+		if err := validResponse.VisitGetWatchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateWatch operation middleware
+func (sh *strictHandler) UpdateWatch(ctx *gin.Context, id openapi_types.UUID, params UpdateWatchParams) {
+	var request UpdateWatchRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body UpdateWatchJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateWatch(ctx, request.(UpdateWatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateWatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateWatchResponseObject); ok {
+		if err := validResponse.VisitUpdateWatchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWatchChanges operation middleware
+func (sh *strictHandler) ListWatchChanges(ctx *gin.Context, id openapi_types.UUID, params ListWatchChangesParams) {
+	var request ListWatchChangesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWatchChanges(ctx, request.(ListWatchChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWatchChanges")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWatchChangesResponseObject); ok {
+		if err := validResponse.VisitListWatchChangesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CheckWatch operation middleware
+func (sh *strictHandler) CheckWatch(ctx *gin.Context, id openapi_types.UUID) {
+	var request CheckWatchRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CheckWatch(ctx, request.(CheckWatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CheckWatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CheckWatchResponseObject); ok {
+		if err := validResponse.VisitCheckWatchResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -29,6 +29,7 @@ type herd struct {
 	Early      int     `json:"early"` // received before their second
 	Duplicates int     `json:"duplicates"`
 	Lost       int     `json:"lost"`
+	Readings   int     `json:"readings,omitempty"` // of metrics meanwhile
 }
 
 // herd schedules n posts for one second and waits until all of them and their workflows
@@ -37,6 +38,17 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts, o.networks)
 	if err != nil {
 		return h, err
+	}
+	if o.measured > 0 {
+		stop, measuringErr := s.measuring(ctx, accounts, o.measured)
+		if measuringErr != nil {
+			return h, measuringErr
+		}
+		defer func() {
+			var stopErr error
+			h.Readings, stopErr = stop()
+			err = errors.Join(err, stopErr)
+		}()
 	}
 	lead := o.lead
 	if lead == 0 {

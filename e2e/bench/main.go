@@ -43,6 +43,7 @@ type options struct {
 	profiles string
 	keepLog  string
 	hurry    bool
+	measured int // posts whose metrics are read meanwhile; 0: reading is off; negative: as by default
 	repeats  int
 }
 
@@ -66,6 +67,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare")
 	set.IntVar(&o.repeats, "rounds", 1, "`number` of alternating measurements of the deferred baseline and the sustained rate; the mean is reported")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
+	set.IntVar(&o.measured, "measured", -1, "`number` of earlier posts whose metrics are read all the time while a herd is published; 0: metrics are not read at all")
 	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
 	if err := set.Parse(args); err != nil {

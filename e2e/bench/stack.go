@@ -124,6 +124,9 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://")+","+strings.TrimPrefix(s.bluesky.URL, "http://"),
 		"DATELINE_LOG_LEVEL=warn",
 	)
+	if o.measured == 0 {
+		s.cmd.Env = append(s.cmd.Env, "DATELINE_METRICS_SHARE=0")
+	}
 	s.cmd.Stderr = s.log
 	if o.keepLog != "" {
 		logFile, err := os.Create(o.keepLog)

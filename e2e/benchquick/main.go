@@ -63,7 +63,7 @@ func parts() []part {
 type options struct {
 	against string
 	only    string
-	rounds  int
+	repeats int
 	verbose bool
 }
 
@@ -71,7 +71,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.against, "against", "", "`commit` to compare with")
 	flag.StringVar(&o.only, "parts", "", "what to measure: `views,extract,publish,crawl` or some of them (default: all)")
-	flag.IntVar(&o.rounds, "rounds", 1, "`number` of times to measure each commit; the median is reported")
+	flag.IntVar(&o.repeats, "rounds", 1, "`number` of times to measure each commit; the median is reported")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of the benchmarks")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -83,7 +83,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, o options) (err error) {
-	if o.rounds < 1 {
+	if o.repeats < 1 {
 		return errors.New("-rounds must be at least 1")
 	}
 	var chosen []part
@@ -110,7 +110,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 			return err
 		}
 	}
-	for range o.rounds {
+	for range o.repeats {
 		for _, p := range chosen {
 			for _, t := range trees {
 				if err := t.measure(ctx, out, p, o.verbose); err != nil {

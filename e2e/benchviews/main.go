@@ -54,11 +54,20 @@ type report struct {
 	HTTPNaiveUS       float64 `json:"http_naive_us,omitempty"`
 	TrendingP99MS     float64 `json:"trending_p99_ms,omitempty"`
 	Flush100kS        float64 `json:"flush_100k_s,omitempty"`
+	// Processor time and elapsed time per view, divided by those of counting without
+	// site totals, without heartbeats, and without both.
+	OverheadHeartbeatsCPU  float64 `json:"overhead_heartbeats_cpu,omitempty"`
+	OverheadHeartbeatsWall float64 `json:"overhead_heartbeats_wall,omitempty"`
+	OverheadTotalsCPU      float64 `json:"overhead_totals_cpu,omitempty"`
+	OverheadTotalsWall     float64 `json:"overhead_totals_wall,omitempty"`
+	OverheadAllCPU         float64 `json:"overhead_all_cpu,omitempty"`
+	OverheadAllWall        float64 `json:"overhead_all_wall,omitempty"`
+	HeartbeatUS            float64 `json:"heartbeat_us,omitempty"`
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,flush,memory", "what to measure")
+	flag.StringVar(&o.parts, "parts", "speed,http,cost,overhead,trending,flush,memory", "what to measure")
 	flag.IntVar(&o.runs, "rounds", 3, "speed: number of runs per method; the median is reported")
 	flag.DurationVar(&o.duration, "duration", 8*time.Second, "speed: duration of a run")
 	flag.IntVar(&o.callers, "callers", 64, "speed: number of concurrent callers")
@@ -80,7 +89,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, io.Writer, options, *report) error
-	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"trending", trending}, {"flush", flushing}, {"memory", memory}} {
+	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"overhead", overhead}, {"trending", trending}, {"flush", flushing}, {"memory", memory}} {
 		if !strings.Contains(o.parts, part.name) {
 			continue
 		}

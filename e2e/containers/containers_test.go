@@ -25,7 +25,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-var enabled = flag.Bool("containers", false, "run the test, as root on Linux with crun")
+var enabled = flag.Bool("containers", false, "run the test, as root on Linux with runc or crun")
 
 // The API and the worker run as separate containers and publish a post.
 func TestContainers_PublishAPost(t *testing.T) {
@@ -35,9 +35,9 @@ func TestContainers_PublishAPost(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("needs root, to create containers")
 	}
-	for _, program := range []string{"crun", "ip", "setpriv", "redis-server"} {
+	for _, program := range []string{"ip", "setpriv", "redis-server"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("needs crun, iproute2, util-linux, redis-server and postgresql: %v", err)
+			t.Fatalf("needs iproute2, util-linux, redis-server and postgresql: %v", err)
 		}
 	}
 	services, im, n := compose(t), buildImage(t), newNetwork(t)

@@ -20,12 +20,21 @@ type network struct {
 	name    string
 	volumes string // folder
 	hosts   string // file
+	runtime string // of containers
 }
 
 func newNetwork(t *testing.T) *network {
 	t.Helper()
 	dir := e2etest.OpenDir(t)
 	n := &network{name: "dateline-" + filepath.Base(dir), volumes: filepath.Join(dir, "volumes"), hosts: filepath.Join(dir, "hosts")}
+	for _, name := range []string{"runc", "crun"} {
+		if path, err := exec.LookPath(name); err == nil && n.runtime == "" {
+			n.runtime = path
+		}
+	}
+	if n.runtime == "" {
+		t.Fatal("needs the package runc or crun")
+	}
 	e2etest.Must(t, os.MkdirAll(n.volumes, 0o755))
 	e2etest.Must(t, os.WriteFile(n.hosts, []byte("127.0.0.1 localhost postgres redis temporal s3\n"), 0o644))
 	output(t, exec.Command("ip", "netns", "add", n.name))
@@ -43,8 +52,8 @@ func (n *network) run(t testing.TB, env []string, command ...string) *e2etest.Ch
 // container is a service that runs as docker-compose.yml says.
 type container struct {
 	*e2etest.Child
-	id     string
-	bundle string
+	id      string
+	runtime string
 }
 
 // start runs a service in a container: its user, read-only root, capabilities, limits,
@@ -52,15 +61,15 @@ type container struct {
 func (n *network) start(t *testing.T, name string, s service, im image, more map[string]string, command ...string) container {
 	t.Helper()
 	bundle := e2etest.OpenDir(t)
-	c := container{id: "dateline-" + name + "-" + filepath.Base(bundle), bundle: bundle}
+	c := container{id: "dateline-" + name + "-" + filepath.Base(bundle), runtime: n.runtime}
 	if len(command) == 0 {
 		command = s.Command
 	}
 	raw, err := json.Marshal(n.spec(t, s, im, more, command))
 	e2etest.Must(t, err)
 	e2etest.Must(t, os.WriteFile(filepath.Join(bundle, "config.json"), raw, 0o600))
-	t.Cleanup(func() { _ = exec.Command("crun", "delete", "--force", c.id).Run() })
-	c.Child = e2etest.Run(t, bundle, nil, "crun", "run", c.id)
+	t.Cleanup(func() { _ = exec.Command(c.runtime, "delete", "--force", c.id).Run() })
+	c.Child = e2etest.Run(t, bundle, nil, c.runtime, "run", c.id)
 	return c
 }
 
@@ -128,13 +137,13 @@ func (n *network) spec(t *testing.T, s service, im image, more map[string]string
 
 // exec runs a program in a running container, like a health check.
 func (c container) exec(command ...string) ([]byte, error) {
-	return exec.Command("crun", append([]string{"exec", c.id}, command...)...).CombinedOutput()
+	return exec.Command(c.runtime, append([]string{"exec", c.id}, command...)...).CombinedOutput()
 }
 
 // pid returns the process ID of the program in a container.
 func (c container) pid(t testing.TB) int {
 	t.Helper()
 	var state struct{ PID int }
-	e2etest.Must(t, json.Unmarshal(output(t, exec.Command("crun", "state", c.id)), &state))
+	e2etest.Must(t, json.Unmarshal(output(t, exec.Command(c.runtime, "state", c.id)), &state))
 	return state.PID
 }

@@ -260,7 +260,8 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: &linkcard.Fetcher{Web: p.web}, Mentions: &account.Mentions{Accounts: p.accounts}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	pages := &linkcard.Fetcher{Web: p.web}
+	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), CanSendEmail: p.cfg.SMTPHost != "",
 		Media:      p.media,
 		Exports:    p.archives,
@@ -271,7 +272,8 @@ func (p *parts) server(page web.Page) *api.Server {
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
-		s.Search, s.Rules, s.Stories = p.search.service, p.ruleService(), p.storyDesk()
+		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
+		s.Stories = p.storyEditor()
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {

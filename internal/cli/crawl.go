@@ -17,6 +17,7 @@ import (
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/llm"
 	"dateline/internal/news/pipeline"
+	"dateline/internal/news/watch"
 	"dateline/worker"
 )
 
@@ -26,6 +27,7 @@ const crawlProduct = "Dateline"
 // crawlParts contains the components of the crawler.
 type crawlParts struct {
 	seeds    *seeds.Service
+	watches  *watch.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
 	pages    *pagestore.Store
@@ -58,6 +60,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
 	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.workflows, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
+	c.watches = &watch.Service{Store: p.store, Guard: guard}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
 	if c.model, err = p.newLLM(); err != nil {
 		return err
@@ -89,6 +92,7 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	}
 	return &worker.CrawlActivities{
 		Articles: p.articleWorker(),
+		Watches:  &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}},
 		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
 		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
 			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},

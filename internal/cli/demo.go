@@ -22,6 +22,7 @@ func demoPosts() []struct {
 	}{
 		{15 * time.Second, "Bản tin sáng: Hà Nội có mưa rào, nhiệt độ 24–29 °C. #thoitiet"},
 		{30 * time.Second, "Breaking: this post was scheduled half a minute ago and went out on its second. https://example.com/how"},
+		{40 * time.Second, "Good evening. Three stories you should not miss tonight, and the weather for tomorrow."},
 		{45 * time.Second, "Kết quả xổ số, tỷ giá và giá vàng hôm nay được cập nhật lúc 18:00 👇"},
 	}
 }

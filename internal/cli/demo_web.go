@@ -38,7 +38,7 @@ func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
 	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
-	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10})
+	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10, Readable: true})
 	if err != nil {
 		return nil, fmt.Errorf("starting the demo sites: %w", err)
 	}

@@ -95,6 +95,14 @@ func (b *sandbox) network(name string) string {
 	return b.server.NetworkURL(name)
 }
 
+// formValues returns what the form of a fake network accepts.
+func (b *sandbox) formValues(name string) map[string]string {
+	if b == nil {
+		return nil
+	}
+	return b.server.FormValues(name, sandboxAccount)
+}
+
 // allowed returns the private address of the sandbox, which must be reachable.
 func (b *sandbox) allowed() []string {
 	if b == nil {

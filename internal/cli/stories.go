@@ -11,9 +11,9 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// storyDesk returns the stories as members use them.
-func (p *parts) storyDesk() *story.Desk {
-	return &story.Desk{Store: p.store, Drafts: storyDrafts{p.scheduler}}
+// storyEditor returns the stories as members use them.
+func (p *parts) storyEditor() *story.Editor {
+	return &story.Editor{Store: p.store, Drafts: storyDrafts{p.scheduler}}
 }
 
 // storyWorker returns the activities of stories, or nil if the crawler is off.

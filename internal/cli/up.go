@@ -140,7 +140,7 @@ func (r *running) run(ctx context.Context) error {
 	if err := parts.objects.EnsureBucket(ctx); err != nil {
 		return err
 	}
-	parts.accounts.Sandbox = box.network
+	parts.accounts.Sandbox, parts.accounts.SandboxValues = box.network, box.formValues
 	owner, token, err := ensureWorkspace(ctx, parts.store, r.cfg.TimeZone.String(), r.renew)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		return nil, formError(fieldPassword, "main_password",
 			"This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security.")
 	}
-	account.Name = b.displayName(ctx, account)
+	account.Name, account.AvatarURL = b.profile(ctx, account)
 	return []network.Account{account}, nil
 }
 
@@ -109,7 +109,7 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 	if body.Handle != "" && body.Handle != invalidHandle {
 		account.Handle = "@" + body.Handle
 	}
-	account.Name = b.displayName(ctx, account)
+	account.Name, account.AvatarURL = b.profile(ctx, account)
 	return account, nil
 }
 
@@ -155,17 +155,25 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 	return sessionAccount(res, network.Account{BaseURL: base})
 }
 
-// displayName reads the account's display name, or returns the handle if there is
-// none or it cannot be read now.
-func (b *Bluesky) displayName(ctx context.Context, account network.Account) string {
+// profile returns the display name of an account, or its handle, and the address of
+// its picture, which its server publishes as a blob; empty: none.
+func (b *Bluesky) profile(ctx context.Context, account network.Account) (name, avatar string) {
 	var profile struct {
 		DisplayName string `json:"displayName"`
+		Avatar      struct {
+			Ref struct {
+				Link string `json:"$link"`
+			} `json:"ref"`
+		} `json:"avatar"`
 	}
 	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.EnrichTimeout, &profile)
-	if name := strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
-		return name
+	if err == nil && profile.Avatar.Ref.Link != "" {
+		avatar = account.BaseURL + "/xrpc/com.atproto.sync.getBlob?" + url.Values{"did": {account.RemoteID}, "cid": {profile.Avatar.Ref.Link}}.Encode()
 	}
-	return strings.TrimPrefix(account.Handle, "@")
+	if name = strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
+		return name, avatar
+	}
+	return strings.TrimPrefix(account.Handle, "@"), avatar
 }
 
 func formError(field, code, message string) *network.Error {

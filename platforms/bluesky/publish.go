@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )
@@ -109,22 +110,22 @@ func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID 
 func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Finding{Conclusive: true, Evidence: "The post has no record key, so it was never sent."}, nil
+		return network.Finding{Conclusive: true, Evidence: message.One("no_record_key", "The post has no record key, so it was never sent.")}, nil
 	}
 	at := recordAt{account.RemoteID, postCollection, h.Key}
 	var there post
 	found, err := b.getRecord(ctx, account, at, 0, &there)
 	switch {
 	case isNotFound(err):
-		return network.Finding{Conclusive: true, Evidence: "The account's server has no record " + h.Key + "."}, nil
+		return network.Finding{Conclusive: true, Evidence: message.One("no_record", "The account's server has no record {key}.", h.Key)}, nil
 	case err != nil:
 		return network.Finding{}, err
 	case window.Known[found.URI] || window.SinceID == found.URI:
-		return network.Finding{Evidence: "The record " + h.Key + " belongs to another post of Dateline."}, nil
+		return network.Finding{Evidence: message.One("record_of_other_post", "The record {key} belongs to another post of Dateline.", h.Key)}, nil
 	case there.Text != submission.Text || parentOf(there.Reply) != parentOf(h.Reply):
-		return network.Finding{Evidence: "The record " + h.Key + " has a different text or reply target."}, nil
+		return network.Finding{Evidence: message.One("record_differs", "The record {key} has a different text or reply target.", h.Key)}, nil
 	}
-	return network.Finding{Found: true, Conclusive: true, Evidence: "The account's server has the record " + h.Key + " with this text.",
+	return network.Finding{Found: true, Conclusive: true, Evidence: message.One("record_found", "The account's server has the record {key} with this text.", h.Key),
 		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created()}}, nil
 }
 

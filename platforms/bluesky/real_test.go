@@ -172,7 +172,7 @@ func testRealLost(t *testing.T, b *bluesky.Bluesky, account network.Account, d d
 			_, err := b.Publish(t.Context(), through, sub)
 			wantClass(t, err, network.Ambiguous, "", account.Token.Reveal())
 			finding, err := b.Reconcile(t.Context(), through, sub, network.Window{From: time.Now()})
-			if err != nil || finding.Found != keep || !finding.Conclusive || finding.Evidence == "" {
+			if err != nil || finding.Found != keep || !finding.Conclusive || len(finding.Evidence) == 0 {
 				t.Fatalf("finding %+v, %v; want found %v", finding, err, keep)
 			}
 			if keep {

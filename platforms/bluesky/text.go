@@ -8,6 +8,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -70,14 +71,14 @@ func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Pre
 		shown.Card = firstLink(content.Text)
 	}
 	if shown.Card != "" {
-		shown.Notes = append(shown.Notes, "The card shows the page's title, description and image. A page without a title has no card.")
+		shown.Notes = append(shown.Notes, message.New("link_card_of_page", "The card shows the page's title, description and image. A page without a title has no card."))
 	}
 	if mentions {
-		shown.Notes = append(shown.Notes, "A mention of an unknown handle stays plain text.")
+		shown.Notes = append(shown.Notes, message.New("unknown_mention_is_text", "A mention of an unknown handle stays plain text."))
 	}
 	for _, media := range content.Media {
 		if media.MIMEType == "image/gif" {
-			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still image. Upload a video to keep the animation.")
+			shown.Notes = append(shown.Notes, message.New("gif_is_still", "Bluesky shows a GIF as a still image. Upload a video to keep the animation."))
 			break
 		}
 	}

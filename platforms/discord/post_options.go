@@ -222,7 +222,7 @@ func (d *Discord) reconcileForum(ctx context.Context, account network.Account, s
 		}
 		search.Add(compare(d.forumReceipt(ctx, account, first, t.ID), first, submission, wanted))
 	}
-	return search.Result(from, true, ""), nil
+	return search.Result(from, true, network.Note{}), nil
 }
 
 func (d *Discord) forumReceipt(ctx context.Context, account network.Account, m message, threadID string) network.Receipt {

@@ -22,7 +22,7 @@ const (
 // webhook cannot list messages.
 func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
-		return network.Finding{Evidence: "Webhooks cannot list what they sent. Check the channel and resolve the post."}, nil
+		return network.Finding{Evidence: []network.Note{network.NewNote("webhook_cannot_list", "Webhooks cannot list what they sent. Check the channel and resolve the post.")}}, nil
 	}
 	if options, _ := submission.Options.(PostOptions); options.Forum != nil {
 		return d.reconcileForum(ctx, account, submission, *options.Forum, window)
@@ -51,7 +51,7 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 			}
 		}
 	}
-	return search.Result(from, complete, ""), nil
+	return search.Result(from, complete, network.Note{}), nil
 }
 
 // identityAndSkew returns the bot's user id, and how far Discord's clock is

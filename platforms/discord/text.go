@@ -64,10 +64,10 @@ func (d *Discord) Preview(content network.Content, _ network.Limits) network.Pre
 		}
 	}
 	if strings.ContainsAny(p.Text, "*_~`|>#") {
-		p.Notes = append(p.Notes, "Discord renders Markdown: characters such as * and _ may format the text instead of being shown.")
+		p.Notes = append(p.Notes, network.NewNote("markdown_rendered", "Discord renders Markdown: characters such as * and _ may format the text instead of being shown."))
 	}
 	if strings.Contains(p.Text, "@") {
-		p.Notes = append(p.Notes, "Mentions are shown, but do not notify anyone.")
+		p.Notes = append(p.Notes, network.NewNote("mentions_not_notified", "Mentions are shown, but do not notify anyone."))
 	}
 	return p
 }

@@ -104,22 +104,31 @@ func (f *Facebook) granted(ctx context.Context, account network.Account) ([]stri
 // https://developers.facebook.com/docs/pages-api/overview
 func (f *Facebook) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	var me struct {
-		ID       string `json:"id"`
-		Name     string `json:"name"`
-		Username string `json:"username"`
+		ID       string  `json:"id"`
+		Name     string  `json:"name"`
+		Username string  `json:"username"`
+		Picture  picture `json:"picture"`
 	}
-	res, err := f.get(ctx, account, "/me", url.Values{"fields": {"id,name,username"}}, &me)
+	res, err := f.get(ctx, account, "/me", url.Values{"fields": {"id,name,username,picture{url}"}}, &me)
 	if err != nil {
 		return account, err
 	}
 	if me.ID == "" || me.Name == "" {
 		return account, res.MalformedError("it contains no id or name")
 	}
-	account.RemoteID, account.Name, account.Handle = me.ID, me.Name, me.Name
+	account.RemoteID, account.Name, account.Handle, account.AvatarURL = me.ID, me.Name, me.Name, me.Picture.Data.URL
 	if me.Username != "" {
 		account.Handle = "@" + me.Username
 	}
 	return account, nil
+}
+
+// picture is the profile picture of a user or a Page.
+// https://developers.facebook.com/docs/graph-api/reference/profile-picture-source
+type picture struct {
+	Data struct {
+		URL string `json:"url"`
+	} `json:"data"`
 }
 
 // maxPages is the maximum number of list pages to read.
@@ -129,7 +138,7 @@ const maxPages = 5
 // https://developers.facebook.com/docs/graph-api/reference/user/accounts
 func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	var found []network.Account
-	query := url.Values{"fields": {"id,name,username,access_token,tasks"}, "limit": {"100"}}
+	query := url.Values{"fields": {"id,name,username,access_token,tasks,picture{url}"}, "limit": {"100"}}
 	for range maxPages {
 		var body graph.Page[struct {
 			ID       string   `json:"id"`
@@ -137,6 +146,7 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 			Username string   `json:"username"`
 			Token    string   `json:"access_token"`
 			Tasks    []string `json:"tasks"`
+			Picture  picture  `json:"picture"`
 		}]
 		if _, err := f.get(ctx, account, "/me/accounts", query, &body); err != nil {
 			return nil, err
@@ -147,6 +157,7 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 			}
 			page := account
 			page.RemoteID, page.Name, page.Handle, page.Kind = p.ID, p.Name, p.Name, network.KindPage
+			page.AvatarURL = p.Picture.Data.URL
 			if p.Username != "" {
 				page.Handle = "@" + p.Username
 			}

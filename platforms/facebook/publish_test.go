@@ -130,7 +130,7 @@ func TestReconcile_PhotosAreProof(t *testing.T) {
 	if finding.Receipt.URL != posts[0].URL {
 		t.Errorf("finding.Receipt.URL: got %v, want %v", finding.Receipt.URL, posts[0].URL)
 	}
-	if !strings.Contains(finding.Evidence, "attachment that was uploaded") {
+	if !strings.Contains(finding.Evidence.Text(), "attachment that was uploaded") {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 	if _, err = f.Publish(t.Context(), n.page, sub); network.AsError(err).Class != network.Duplicate {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/matching"
@@ -117,11 +118,11 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 		}
 		query.Set("after", page.NextCursor())
 	}
-	late := ""
+	var late message.Message
 	if replyTo != "" && len(wanted) == 0 {
 		// A second post with the same text or photos is refused; a comment is
 		// not.
-		late = "Facebook may list a comment minutes late, and accepts duplicates."
+		late = message.New("comments_listed_late", "{network} may list a comment late, and accepts duplicates.", "Facebook")
 	}
 	return s.posts.Result(s.from, s.complete, late), nil
 }
@@ -166,12 +167,12 @@ func (f *Facebook) findVideo(ctx context.Context, account network.Account, id st
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id,created_time,published"}}, &video)
 	switch {
 	case isNotFound(err):
-		return network.Finding{Conclusive: true, Evidence: "Facebook has no video " + id + "."}, nil
+		return network.Finding{Conclusive: true, Evidence: message.One("no_video", "Facebook has no video {id}.", id)}, nil
 	case err != nil:
 		return network.Finding{}, err
 	case !video.Published || window.Known[id]:
-		return network.Finding{Conclusive: true, Evidence: "Facebook has the video " + id + ", which this call did not publish."}, nil
+		return network.Finding{Conclusive: true, Evidence: message.One("other_video", "Facebook has the video {id}, which this call did not publish.", id)}, nil
 	}
-	return network.Finding{Found: true, Conclusive: true, Evidence: "The video " + id + ", which was uploaded for this post, is published.",
+	return network.Finding{Found: true, Conclusive: true, Evidence: message.One("video_published", "The video {id}, which was uploaded for this post, is published.", id),
 		Receipt: network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), CreatedAt: video.Created.Time}}, nil
 }

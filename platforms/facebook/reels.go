@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
@@ -133,15 +134,15 @@ func (f *Facebook) findStory(ctx context.Context, account network.Account, submi
 			if story.MediaID != media || window.Known[story.PostID] {
 				continue
 			}
-			return network.Finding{Found: true, Conclusive: true, Evidence: "The story " + story.PostID + " shows what was uploaded for this post.",
+			return network.Finding{Found: true, Conclusive: true, Evidence: message.One("story_found", "The story {id} shows what was uploaded for this post.", story.PostID),
 				Receipt: network.Receipt{RemoteID: story.PostID, URL: f.permalink(account, story.PostID, "")}}, nil
 		}
 		if page.NextCursor() == "" {
-			return network.Finding{Conclusive: true, Evidence: "None of the Page's stories shows what was uploaded for this post."}, nil
+			return network.Finding{Conclusive: true, Evidence: message.One("no_story", "None of the Page's stories shows what was uploaded for this post.")}, nil
 		}
 		query.Set("after", page.NextCursor())
 	}
-	return network.Finding{Evidence: "The Page has more stories than could be read."}, nil
+	return network.Finding{Evidence: message.One("more_stories", "The Page has more stories than could be read.")}, nil
 }
 
 // kindOf is the kind of a post: a reel, a story, or neither.

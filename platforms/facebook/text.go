@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -32,6 +33,7 @@ func (f *Facebook) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoBytes:    o.VideoBytes,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		SupportsReply:    true,
+		RejectsRepeats:   true,
 	}, nil
 }
 
@@ -68,7 +70,7 @@ func (f *Facebook) Check(content network.Content, limits network.Limits) []netwo
 func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On Facebook, this is published as a comment on the post.")
+		p.Notes = append(p.Notes, message.New("published_as_comment", "On {network}, this is published as a comment on the post.", "Facebook"))
 		return p
 	}
 	p.FoldAt = rules.FoldOffset(content.Text, f.options.Fold, f.options.FoldLines)
@@ -80,9 +82,9 @@ func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) {
-			p.Notes = append(p.Notes, "Facebook shows a video after it has processed it, which may be minutes after the scheduled time.")
+			p.Notes = append(p.Notes, message.New("video_shown_later", "Facebook shows a video after it has processed it, which may be minutes after the scheduled time."))
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, "Facebook does not support descriptions of videos.")
+				p.Notes = append(p.Notes, message.New("no_video_descriptions", "{network} does not support descriptions of videos.", "Facebook"))
 			}
 		}
 	}

@@ -276,7 +276,8 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 	if query.Get("collection") == "app.bsky.actor.profile" && query.Get("rkey") == "self" {
 		name := strings.ToUpper(a.Name[:1]) + a.Name[1:]
 		writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": versionOf([]byte(name)),
-			"value": map[string]string{"$type": "app.bsky.actor.profile", "displayName": name}})
+			"value": map[string]any{"$type": "app.bsky.actor.profile", "displayName": name,
+				"avatar": map[string]any{"$type": "blob", "ref": map[string]string{"$link": "bafkreiavatar"}, "mimeType": "image/png"}}})
 		return
 	}
 	var stored blueskyRecord

@@ -87,9 +87,9 @@ func (s *Server) owned(owner string) []Account {
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
 	look := webpage.PreferencesOf(r)
 	say := func(en, vi string, args ...any) string { return look.Translate(webpage.Text{EN: en, VI: vi}, args...) }
-	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
+	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử nghiệm?", app)}
 	if len(accounts) == 0 {
-		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
+		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử nghiệm chưa có tài khoản nào: hãy thêm tài khoản trước.")}
 	}
 	var err error
 	page.Body, err = look.Body(authorizeHTML, map[string]any{

@@ -155,7 +155,7 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 		}
 		list[i] = graphPost{ID: p.ID, Entity: map[string]any{
 			"id": p.ID, "name": displayName(p), "username": strings.ToLower(p.Name), "access_token": t.Value,
-			"category": "Media/news company", "tasks": []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT", "MANAGE"},
+			"picture": map[string]any{"data": map[string]any{"url": avatarOf(r, p)}}, "category": "Media/news company", "tasks": []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT", "MANAGE"},
 		}}
 	}
 	graphList(w, r, s.networkNamed("facebook"), list)
@@ -163,7 +163,8 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 
 // facebookMe returns the account that a token belongs to.
 func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
-	writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "name": displayName(c.account), "username": strings.ToLower(c.account.Name)}))
+	writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "name": displayName(c.account), "username": strings.ToLower(c.account.Name),
+		"picture": map[string]any{"data": map[string]any{"url": avatarOf(r, c.account)}}}))
 }
 
 // facebookPage redirects a permalink to the timeline.

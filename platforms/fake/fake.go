@@ -271,3 +271,25 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value) // the client may have disconnected
 }
+
+// FormValues returns the values with which the form of a network connects an account;
+// nil if the network has no form, or no such account.
+func (s *Server) FormValues(network, name string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account := s.state.accountByName(network, name)
+	if account == nil {
+		return nil
+	}
+	switch network {
+	case "bluesky":
+		return map[string]string{"handle": account.Name + ".test", "app_password": BlueskyAppPassword}
+	case "discord":
+		return map[string]string{"bot_token": account.Token, "channel_id": account.ID}
+	case "mastodon":
+		return map[string]string{"access_token": account.Token}
+	case "telegram":
+		return map[string]string{"bot_token": account.Token, "chat": "@" + account.Name}
+	}
+	return nil
+}

@@ -73,6 +73,7 @@ func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
 	if id == "me" || id == c.account.ID {
 		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{
 			"id": "9" + c.account.ID, "user_id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name), "account_type": "BUSINESS",
+			"profile_picture_url": avatarOf(r, c.account),
 		}))
 		return
 	}

@@ -71,13 +71,13 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller) {
+func (s *Server) linkedinPerson(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("openid") || !c.allowed("profile") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: userinfo.GET.NO_VERSION")
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"sub": c.account.ID, "name": displayName(c.account), "given_name": displayName(c.account), "family_name": "",
+		"sub": c.account.ID, "name": displayName(c.account), "given_name": displayName(c.account), "family_name": "", "picture": avatarOf(r, c.account),
 		"locale": map[string]string{"country": "US", "language": "en"},
 	})
 }

@@ -132,7 +132,7 @@ func (s *Server) verifyCredentials(w http.ResponseWriter, r *http.Request, c cal
 func accountEntity(r *http.Request, a Account) map[string]any {
 	return map[string]any{
 		"id": a.ID, "username": a.Name, "acct": a.Name, "display_name": strings.ToUpper(a.Name[:1]) + a.Name[1:],
-		"locked": false, "bot": false, "created_at": a.CreatedAt, "note": "", "url": base(r) + "/@" + a.Name,
+		"locked": false, "bot": false, "created_at": a.CreatedAt, "note": "", "url": base(r) + "/@" + a.Name, "avatar_static": avatarOf(r, a),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // invalid ones (app/validators/poll_validator.rb, config/locales/en.yml).
 func mastodonOptions(form url.Values) (options map[string]any, problem string) {
 	options = map[string]any{}
-	for _, name := range []string{"visibility", "spoiler_text", "quote_approval_policy"} {
+	for _, name := range []string{"visibility", "spoiler_text", "quote_approval_policy", "language"} {
 		if value := form.Get(name); value != "" {
 			options[name] = value
 		}

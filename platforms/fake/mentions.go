@@ -2,6 +2,7 @@ package fake
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"image"
 	"image/color"
 	"image/png"
@@ -35,9 +36,7 @@ func (s *Server) searchAccounts(r *http.Request, networkName string) []Account {
 func (s *Server) searchMastodon(w http.ResponseWriter, r *http.Request, _ caller) {
 	found := []map[string]any{}
 	for _, a := range s.searchAccounts(r, "mastodon") {
-		entity := accountEntity(r, a)
-		entity["avatar_static"] = base(r) + "/__avatar/" + a.ID
-		found = append(found, entity)
+		found = append(found, accountEntity(r, a))
 	}
 	writeJSON(w, http.StatusOK, found)
 }
@@ -48,20 +47,29 @@ func (s *Server) blueskySearch(w http.ResponseWriter, r *http.Request, _ caller)
 	actors := []map[string]any{}
 	for _, a := range s.searchAccounts(r, blueskyName) {
 		actors = append(actors, map[string]any{"did": blueskyDID(a), "handle": blueskyHandle(a), "displayName": strings.ToUpper(a.Name[:1]) + a.Name[1:],
-			"avatar": base(r) + "/__avatar/" + a.ID})
+			"avatar": avatarOf(r, a)})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"actors": actors})
 }
 
-// showAvatar serves an account's image: one color.
+// avatarOf is the address of an account's picture.
+func avatarOf(r *http.Request, a Account) string { return base(r) + "/__avatar/" + a.ID }
+
+// showAvatar serves an account's image: a symmetric pattern in one color.
 func (s *Server) showAvatar(w http.ResponseWriter, r *http.Request) {
-	picture := image.NewNRGBA(image.Rect(0, 0, 64, 64))
-	shade := color.NRGBA{R: 40, G: 90, B: 160, A: 255}
-	for _, c := range []byte(r.PathValue("id")) {
-		shade.R, shade.G = shade.R+c, shade.G^c
-	}
-	for i := range 64 * 64 {
-		picture.SetNRGBA(i%64, i/64, shade)
+	const cells, size = 5, 24
+	hash := sha256.Sum256([]byte(r.PathValue("id")))
+	shade := color.NRGBA{R: 40 + hash[0]%120, G: 40 + hash[1]%120, B: 60 + hash[2]%140, A: 255}
+	light := color.NRGBA{R: 238, G: 240, B: 244, A: 255}
+	picture := image.NewNRGBA(image.Rect(0, 0, cells*size, cells*size))
+	for i := range cells * size * cells * size {
+		x, y := i%(cells*size), i/(cells*size)
+		column, row := x/size, y/size
+		cell := light
+		if hash[3+row*3+min(column, cells-1-column)]%2 == 0 {
+			cell = shade
+		}
+		picture.SetNRGBA(x, y, cell)
 	}
 	w.Header().Set("Content-Type", "image/png")
 	_ = png.Encode(w, picture)

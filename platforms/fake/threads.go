@@ -68,7 +68,8 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if id == "me" || id == c.account.ID {
-		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name)}))
+		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name),
+			"threads_profile_picture_url": avatarOf(r, c.account)}))
 		return
 	}
 	if created, _, ok := g.container(id, c); ok {

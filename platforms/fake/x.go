@@ -140,8 +140,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-func (s *Server) xMe(w http.ResponseWriter, _ *http.Request, c caller) {
-	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{
-		"id": c.account.ID, "name": strings.ToUpper(c.account.Name[:1]) + c.account.Name[1:], "username": c.account.Name,
-	}})
+func (s *Server) xMe(w http.ResponseWriter, r *http.Request, c caller) {
+	user := map[string]any{"id": c.account.ID, "name": strings.ToUpper(c.account.Name[:1]) + c.account.Name[1:], "username": c.account.Name}
+	if strings.Contains(r.URL.Query().Get("user.fields"), "profile_image_url") {
+		user["profile_image_url"] = avatarOf(r, c.account)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"data": user})
 }

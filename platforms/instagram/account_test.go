@@ -218,7 +218,7 @@ func TestPreview(t *testing.T) {
 	if want := []string{"tag:HàNội", "tag:mưa", "mention:desk.vn"}; !slices.Equal(got, want) || p.Text != text || p.FoldAt != 0 || p.Card != "" {
 		t.Errorf("%v %+v, want %v", got, p, want)
 	}
-	notes := strings.Join(p.Notes, "\n")
+	notes := p.Notes.Text()
 	for _, want := range []string{"cannot be clicked", "crops", "from 3000 down", "from 100 up"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note about %q in %q", want, notes)
@@ -229,7 +229,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("folds at %d", p.FoldAt)
 	}
 	p = d.Preview(network.Content{Text: long, Reply: true}, network.Limits{})
-	if p.FoldAt != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "comment") {
+	if p.FoldAt != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0].Text, "comment") {
 		t.Errorf("%+v", p)
 	}
 }

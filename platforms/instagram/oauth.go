@@ -66,7 +66,7 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 
 // Accounts returns the token's only account.
 func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
-	res, err := i.get(ctx, account, url.Values{"fields": {"user_id,username,name"}}, "me")
+	res, err := i.get(ctx, account, url.Values{"fields": {"user_id,username,name,profile_picture_url"}}, "me")
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,7 @@ func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]ne
 		ID       string `json:"user_id"` // of the account; id is specific to this app
 		Username string `json:"username"`
 		Name     string `json:"name"`
+		Avatar   string `json:"profile_picture_url"`
 	}
 	var outer struct {
 		body
@@ -90,6 +91,7 @@ func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]ne
 		return nil, res.MalformedError("it contains no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = a.ID, "@"+a.Username, a.Name
+	account.AvatarURL = a.Avatar
 	if account.Name == "" {
 		account.Name = a.Username
 	}

@@ -26,7 +26,7 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "feed video", Options: `{"kind":"feed"}`, Video: true, Field: "options.kind", Code: "video_is_reel"},
 		{Name: "image that is not in the feed", Options: `{"share_to_feed":false}`, Images: 1, Field: "options.share_to_feed", Code: "only_reel_leaves_feed"},
 		{Name: "cover of an image", Options: `{"cover_millis":500}`, Images: 1, Field: "options.cover_millis", Code: "only_reel_has_cover"},
-		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News"}}`, Images: 1},
+		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News","after_minutes":5}}`, Images: 1},
 		{Name: "late first comment", Options: `{"first_comment":{"content":"Nguồn","after_minutes":1441}}`, Images: 1, Field: "options.first_comment.after_minutes", Code: "comment_delay"},
 		{Name: "unknown kind", Options: `{"kind":"igtv"}`, Images: 1, Field: "options.kind", Code: "unknown_value"},
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
@@ -20,7 +21,7 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 	}
 	if submission.ReplyTo != "" {
 		return container.Search(ctx, submission, window, i.comments(account, submission),
-			"Instagram may list a comment late, and accepts duplicates.")
+			message.New("comments_listed_late", "{network} may list a comment late, and accepts duplicates.", title))
 	}
 	options, _ := submission.Options.(PostOptions)
 	edge := "media"

@@ -1,10 +1,10 @@
 package instagram
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
@@ -108,26 +108,27 @@ func (*Instagram) Preview(content network.Content, _ network.Limits) network.Pre
 			p.FoldAt += size
 		}
 	}
-	note := func(format string, args ...any) { p.Notes = append(p.Notes, fmt.Sprintf(format, args...)) }
+	note := func(code, template string, args ...any) {
+		p.Notes = append(p.Notes, message.New(code, template, args...))
+	}
 	if strings.Contains(content.Text, "://") || strings.Contains(content.Text, "www.") {
-		note("Links in captions and comments cannot be clicked on Instagram.")
+		note("links_not_clickable", "Links in captions and comments cannot be clicked on Instagram.")
 	}
 	if content.Reply {
-		note("This is published as a comment on the post that it replies to.")
+		note("published_as_comment", "On {network}, this is published as a comment on the post.", title)
 		return p
 	}
 	if len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0]) {
-		note("The video is published as a reel, which is also shown in the feed.")
+		note("published_as_reel", "The video is published as a reel, which is also shown in the feed.")
 	}
 	if len(content.Media) > 1 {
-		note("Instagram crops all images of a carousel to the aspect ratio of the first.")
+		note("carousel_cropped", "Instagram crops all images of a carousel to the aspect ratio of the first.")
 	}
 	for i, m := range content.Media {
-		switch {
-		case rules.IsVideoOrAudio(m) && m.AltText != "":
-			note("Instagram does not support descriptions of videos; the description of attachment %d is omitted.", i+1)
-		case container.ScalingNote(title, i+1, m) != "":
-			p.Notes = append(p.Notes, container.ScalingNote(title, i+1, m))
+		if rules.IsVideoOrAudio(m) && m.AltText != "" {
+			note("no_video_descriptions", "{network} does not support descriptions of videos.", title)
+		} else if scaled, ok := container.ScalingNote(title, i+1, m); ok {
+			p.Notes = append(p.Notes, scaled)
 		}
 	}
 	return p

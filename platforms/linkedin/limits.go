@@ -87,6 +87,7 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 	text, media := l.options.Text, l.options.Media
 	return network.Limits{
 		AllowedBy:           "LinkedIn",
+		RejectsRepeats:      true,
 		MaxCharacters:       text.Post,
 		MaxMedia:            media.Images,
 		MIMETypes:           []string{"image/jpeg", "image/png", "image/gif", "video/mp4"},

@@ -169,8 +169,9 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 		return nil, err
 	}
 	var profile struct {
-		Sub  string `json:"sub"`
-		Name string `json:"name"`
+		Sub     string `json:"sub"`
+		Name    string `json:"name"`
+		Picture string `json:"picture"`
 	}
 	if err := res.Decode(&profile); err != nil {
 		return nil, err
@@ -181,6 +182,7 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	member := account
 	member.RemoteID, member.Kind = "urn:li:person:"+profile.Sub, network.KindPerson
 	member.Name, member.Handle = profile.Name, profile.Name // the address of the profile is not reported
+	member.AvatarURL = profile.Picture
 	found := []network.Account{member}
 	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
 		return found, nil

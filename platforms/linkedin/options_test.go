@@ -18,7 +18,7 @@ func optionCases(organization bool) []platformtest.OptionCase {
 		{Name: "poll with a long choice", Options: `{"poll":{"question":"Q","choices":["A","` + strings.Repeat("x", 31) + `"],"duration_days":7}}`, Field: "options.poll.choices[1]", Code: "too_long"},
 		{Name: "poll for two days", Options: `{"poll":{"question":"Q","choices":["A","B"],"duration_days":2}}`, Field: "options.poll.duration_days", Code: "poll_days"},
 		{Name: "no reshares", Options: `{"no_reshare":true}`, Images: 1, Want: map[string]any{"isReshareDisabledByAuthor": true}},
-		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News"}}`},
+		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News","after_minutes":5}}`},
 		{Name: "options of a comment", Options: `{"no_reshare":true}`, Reply: true, Field: "options.visibility", Code: "comment_options"},
 	}
 	if organization {

@@ -39,7 +39,7 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 			Message: "The account's id at LinkedIn is not known. Reconnect the account."}
 	}
 	if !isOrganization(account) {
-		return network.Finding{Evidence: "LinkedIn does not allow apps to list a member's posts."}, nil
+		return network.Finding{Evidence: []network.Note{network.NewNote("member_posts_unlisted", "LinkedIn does not allow apps to list a member's posts.")}}, nil
 	}
 	next, sorted := l.ownPosts(account), true
 	if submission.ReplyTo != "" {
@@ -50,16 +50,16 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 		urn, _ := splitStaged(id)
 		wanted.media = append(wanted.media, urn)
 	}
-	late := ""
+	var late network.Note
 	if submission.ReplyTo != "" {
 		// A second post with the same text is refused; a comment is not.
-		late = "LinkedIn may list a comment late, and accepts duplicates."
+		late = network.NewNote("comments_listed_late", "{network} may list a comment late, and accepts duplicates.", "LinkedIn")
 	}
 	return search(ctx, next, sorted, wanted, window, late)
 }
 
 // search reads a list to its end, or to the start of the window if it is sorted.
-func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late string) (network.Finding, error) {
+func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late network.Note) (network.Finding, error) {
 	from := window.From.Truncate(time.Millisecond)
 	posts, compare, complete := matching.New(window), matching.NewComparer(wanted.text), false
 	for n := 0; n < maxPages && !complete; n++ {

@@ -169,10 +169,10 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On LinkedIn, this is published as a comment on the post.")
+		p.Notes = append(p.Notes, network.NewNote("published_as_comment", "On {network}, this is published as a comment on the post.", "LinkedIn"))
 		for _, media := range content.Media {
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, "LinkedIn does not support descriptions of images in comments.")
+				p.Notes = append(p.Notes, network.NewNote("no_comment_image_descriptions", "LinkedIn does not support descriptions of images in comments."))
 				break
 			}
 		}
@@ -181,11 +181,11 @@ func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Pr
 	p.FoldAt = rules.FoldOffset(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) && media.AltText != "" {
-			p.Notes = append(p.Notes, "LinkedIn does not support descriptions of videos.")
+			p.Notes = append(p.Notes, network.NewNote("no_video_descriptions", "{network} does not support descriptions of videos.", "LinkedIn"))
 		}
 	}
 	if len(content.Media) == 0 && len(rules.Links(content.Text)) > 0 {
-		p.Notes = append(p.Notes, "The link gets a card, which only shows its host, if the account's setting "+settingCard+" requests it.")
+		p.Notes = append(p.Notes, network.NewNote("link_card_by_setting", "The link gets a card, which only shows its host, if the account's setting {setting} requests it.", settingCard))
 	}
 	return p
 }

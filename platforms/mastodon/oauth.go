@@ -168,6 +168,7 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 		ID          string `json:"id"`
 		Username    string `json:"username"`
 		DisplayName string `json:"display_name"`
+		Avatar      string `json:"avatar_static"`
 	}
 	if err := res.Decode(&body); err != nil {
 		return account, err
@@ -182,7 +183,7 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 	}
 	account.RemoteID = body.ID
 	account.Handle = "@" + body.Username + "@" + home.domain
-	account.Name = body.DisplayName
+	account.Name, account.AvatarURL = body.DisplayName, body.Avatar
 	if account.Name == "" {
 		account.Name = body.Username
 	}

@@ -15,7 +15,7 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "visibility unknown", Options: `{"visibility":"friends"}`, Field: "options.visibility", Code: "unknown_value"},
 		{Name: "content warning", Options: `{"content_warning":"Hình ảnh bão lũ","sensitive":true}`, Images: 1, Want: map[string]any{"spoiler_text": "Hình ảnh bão lũ", "sensitive": true}},
 		{Name: "content warning too long", Options: `{"content_warning":"` + strings.Repeat("x", 490) + `"}`, Field: "content", Code: "too_long"},
-		{Name: "language", Options: `{"language":"vi"}`},
+		{Name: "language", Options: `{"language":"vi"}`, Want: map[string]any{"language": "vi"}},
 		{Name: "half a language", Options: `{"language":"v"}`, Field: "options.language", Code: "not_a_language"},
 		{Name: "poll", Options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_totals":true}}`, Want: map[string]any{"poll": poll}},
 		{Name: "poll with an image", Options: `{"poll":{"choices":["A","B"],"duration_minutes":60}}`, Images: 1, Field: "options.poll", Code: "poll_with_attachments"},

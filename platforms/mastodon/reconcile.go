@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
@@ -62,9 +63,9 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 			})
 		}
 	}
-	late := ""
+	var late message.Message
 	if !server.software.listsImmediately() {
-		late = "It is not known whether " + server.software.String() + " lists new posts immediately."
+		late = message.New("listing_unknown", "It is not known whether {software} lists new posts immediately.", server.software.String())
 	}
 	return search.Result(from, complete, late), nil
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 )
 
@@ -68,43 +69,43 @@ func (s *Search) Add(p Post) {
 }
 
 // Result returns the finding. complete means that the whole window was listed.
-// caveat, if not empty, is a sentence that says why the post may exist although
-// it is not listed; its absence then proves nothing.
-func (s *Search) Result(from time.Time, complete bool, caveat string) network.Finding {
+// caveat, unless it is empty, says why the post may exist although it is not
+// listed; its absence then proves nothing.
+func (s *Search) Result(from time.Time, complete bool, caveat message.Message) network.Finding {
 	since := from.UTC().Format(time.RFC3339)
 	slices.SortFunc(s.matches, compareAge)
 	pending := max(s.window.Pending, 1)
 	switch {
 	case len(s.proven) == 1:
-		return found(s.proven[0], fmt.Sprintf("Among %d posts of the account since %s, %s has the attachment that was uploaded for this post.",
+		return found(s.proven[0], message.New("upload_found", "Among {count} posts of the account since {since_at}, {id} has the attachment that was uploaded for this post.",
 			s.seen, since, s.proven[0].RemoteID))
 	case len(s.proven) > 1:
-		return network.Finding{Similar: len(s.proven), Evidence: fmt.Sprintf(
-			"%d posts have the attachments that were uploaded for this post (%s).", len(s.proven), joinIDs(s.proven))}
+		return network.Finding{Similar: len(s.proven), Evidence: message.One("uploads_found",
+			"{count} posts have the attachments that were uploaded for this post ({ids}).", len(s.proven), joinIDs(s.proven))}
 	case len(s.matches) > pending || len(s.matches) > 0 && s.window.Unassignable:
-		return network.Finding{Similar: len(s.matches), Evidence: fmt.Sprintf(
-			"%d posts have the same text, number of attachments and reply target (%s). It cannot be determined which of them is this post.",
+		return network.Finding{Similar: len(s.matches), Evidence: message.One("several_match",
+			"{count} posts have the same text, number of attachments and reply target ({ids}). It cannot be determined which of them is this post.",
 			len(s.matches), joinIDs(s.matches))}
 	case s.window.Position < len(s.matches):
 		match := s.matches[s.window.Position]
-		return found(match, fmt.Sprintf("Among %d posts of the account since %s, %s has the same text, attachments and reply target.",
+		return found(match, message.New("match_found", "Among {count} posts of the account since {since_at}, {id} has the same text, attachments and reply target.",
 			s.seen, since, match.RemoteID))
 	case len(s.unclear) > 0:
-		return network.Finding{Similar: len(s.unclear), Evidence: fmt.Sprintf(
-			"%d of %d posts of the account since %s may be this post with its text rewritten (%s).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
+		return network.Finding{Similar: len(s.unclear), Evidence: message.One("unclear_posts",
+			"{unclear} of {count} posts of the account since {since_at} may be this post with its text rewritten ({ids}).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
 	}
-	evidence := fmt.Sprintf("None of %d posts of the account since %s has the same text, attachments and reply target.", s.seen, since)
+	evidence := message.One("none_matches", "None of {count} posts of the account since {since_at} has the same text, attachments and reply target.", s.seen, since)
 	switch {
 	case !complete:
-		evidence += " There are more posts than could be read."
-	case caveat != "":
-		evidence += " " + caveat
+		evidence = append(evidence, message.New("more_posts", "There are more posts than could be read."))
+	case caveat.Text != "":
+		evidence = append(evidence, caveat)
 	}
-	return network.Finding{Conclusive: complete && caveat == "", Evidence: evidence}
+	return network.Finding{Conclusive: complete && caveat.Text == "", Evidence: evidence}
 }
 
-func found(receipt network.Receipt, evidence string) network.Finding {
-	return network.Finding{Found: true, Conclusive: true, Receipt: receipt, Evidence: evidence}
+func found(receipt network.Receipt, evidence message.Message) network.Finding {
+	return network.Finding{Found: true, Conclusive: true, Receipt: receipt, Evidence: message.Messages{evidence}}
 }
 
 func compareAge(a, b network.Receipt) int {

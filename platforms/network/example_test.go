@@ -86,7 +86,7 @@ func (b *Board) Reconcile(ctx context.Context, account network.Account, submissi
 		search.Add(matching.Post{Receipt: network.Receipt{RemoteID: post.ID, CreatedAt: post.CreatedAt},
 			Verdict: comparer.Compare(post.Text), MediaCountEqual: true, ReplyTargetEqual: true})
 	}
-	return search.Result(window.From, true, ""), nil
+	return search.Result(window.From, true, network.Note{}), nil
 }
 
 func (*Board) Delete(context.Context, network.Account, string) error {

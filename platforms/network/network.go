@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/message"
 )
 
 // Network publishes to one kind of social network.
@@ -84,9 +85,12 @@ type Account struct {
 	RemoteID string // the network's id of the account
 	Handle   string // the account's name on the network, such as @news@social.example
 	Name     string // display name
-	Kind     Kind   // empty: KindPerson
-	Token    secret.Text
-	Scopes   []string
+	// AvatarURL is the address of the account's picture; empty: none, or not known.
+	// Adapters set it where an account is identified. It may expire.
+	AvatarURL string
+	Kind      Kind // empty: KindPerson
+	Token     secret.Text
+	Scopes    []string
 
 	RefreshToken          secret.Text // for Refresher; empty: the token cannot be refreshed
 	TokenExpiresAt        time.Time   // zero: not known to expire
@@ -197,7 +201,7 @@ type Window struct {
 type Finding struct {
 	Found    bool
 	Receipt  Receipt
-	Evidence string // one sentence for the post's timeline
+	Evidence message.Messages // for the post's timeline
 	// Conclusive means that the whole window was searched. Listings can lag, so
 	// a post was never made only if the last of several spaced searches is
 	// conclusive and finds nothing. False means that the network could not be

@@ -1,5 +1,7 @@
 package network
 
+import "dateline/internal/infra/message"
+
 // Previewer renders content the way the network shows it, for networks that
 // show more than the plain text.
 type Previewer interface {
@@ -13,7 +15,7 @@ type Preview struct {
 	Spans  []Span // clickable parts of Text, in order, not overlapping
 	FoldAt int    // byte of Text after which readers have to expand the post; 0: all is shown
 	Card   string // address whose link card is shown; empty: none
-	Notes  []string
+	Notes  message.Messages
 }
 
 // Span is a byte range of a Preview's text.
@@ -42,5 +44,13 @@ type Pricer interface {
 // Price is an amount in millionths of a US dollar.
 type Price struct {
 	MicroUSD int64
-	Reason   string // a sentence for users
+	Reasons  message.Messages
+}
+
+// Note is a sentence about a post, with its code and values.
+type Note = message.Message
+
+// NewNote returns a Note with a filled template, see message.Format.
+func NewNote(code, template string, args ...any) Note {
+	return message.New(code, template, args...)
 }

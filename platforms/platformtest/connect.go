@@ -58,6 +58,9 @@ func testConnect(t *testing.T, s Subject) {
 		if one.Name == "" {
 			t.Error("one.Name is empty")
 		}
+		if one.AvatarURL == "" && one.Kind != network.KindOrganization {
+			t.Errorf("%s has no picture", one.Handle)
+		}
 		if one.Token.Empty() {
 			t.Errorf("not identified: %+v", one)
 		}

@@ -63,6 +63,15 @@ func newImage(t *testing.T, s Subject, altText string) network.Media {
 	}
 }
 
+// pollInterval is the longest pause before the state of an upload is read again.
+// Fakes process within milliseconds.
+func pollInterval(s Subject) time.Duration {
+	if s.Fake != nil {
+		return 20 * time.Millisecond
+	}
+	return 2 * time.Second
+}
+
 // stage uploads an attachment and waits until it is ready.
 func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 	t.Helper()
@@ -73,14 +82,14 @@ func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 	if !s.MediaWithPost {
 		wantRates(t, s, network.CallUpload, staged.Rates, 1)
 	}
-	for range 30 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if staged.Ready {
 			return staged
 		}
 		if staged.CheckAfter <= 0 {
 			t.Fatal("Stage is not ready and does not say when to ask again")
 		}
-		time.Sleep(min(staged.CheckAfter, 2*time.Second))
+		time.Sleep(min(staged.CheckAfter, pollInterval(s)))
 		if staged, err = s.Network.StageStatus(t.Context(), s.Account, staged); err != nil {
 			t.Fatalf("StageStatus: %v", err)
 		}

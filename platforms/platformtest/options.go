@@ -53,6 +53,7 @@ func testOptions(t *testing.T, s Subject) {
 			t.Errorf("got %+v, want one unreadable_options", problems)
 		}
 	})
+	t.Run("EveryOption", func(t *testing.T) { testOptionList(t, s, parser) })
 	for _, c := range s.Options {
 		t.Run(c.Name, func(t *testing.T) { testOption(t, s, parser, c) })
 	}
@@ -90,6 +91,9 @@ func testOption(t *testing.T, s Subject, parser network.OptionParser, c OptionCa
 		return
 	}
 	wantOptions(t, s, sub, c)
+	if testing.Short() {
+		return // losing a response is independent of most options, and slow
+	}
 	lost := optionSubmission(t, s, c, options)
 	testLostWithOptions(t, s, lost, c)
 	wantOptions(t, s, lost, c)

@@ -199,7 +199,7 @@ func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission
 	if !ok {
 		return sub
 	}
-	for range 100 {
+	for range 300 {
 		ready, err := preparer.Prepare(t.Context(), s.Account, sub)
 		if err != nil {
 			t.Fatalf("Prepare: %v", err)
@@ -211,9 +211,9 @@ func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission
 		if ready.CheckAfter <= 0 {
 			t.Fatal("Prepare is not ready and CheckAfter is not set")
 		}
-		time.Sleep(min(ready.CheckAfter, 200*time.Millisecond))
+		time.Sleep(min(ready.CheckAfter, pollInterval(s)))
 	}
-	t.Fatal("Prepare is still not ready after 100 calls")
+	t.Fatal("Prepare is still not ready after 300 calls")
 	return sub
 }
 

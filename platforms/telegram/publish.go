@@ -197,9 +197,9 @@ const (
 func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
 	if account.Settings[settingUnclear] == resendPolicy {
 		return network.Finding{Conclusive: true,
-			Evidence: "Bots cannot list what they sent. This account is set to send again, at the risk of a duplicate."}, nil
+			Evidence: []network.Note{network.NewNote("bot_sends_again", "Bots cannot list what they sent. This account is set to send again, at the risk of a duplicate.")}}, nil
 	}
-	return network.Finding{Evidence: "Bots cannot list what they sent. Check the chat and resolve the post."}, nil
+	return network.Finding{Evidence: []network.Note{network.NewNote("bot_cannot_list", "Bots cannot list what they sent. Check the chat and resolve the post.")}}, nil
 }
 
 // Delete removes a message, or all of an album.

@@ -138,7 +138,7 @@ func TestReconcile_ResendSetting(t *testing.T) {
 	tg, _, account, _ := connected(t)
 	account.Settings = map[string]string{"unclear": "send_again"}
 	finding, err := tg.Reconcile(t.Context(), account, network.Submission{Text: "x"}, network.Window{From: time.Now()})
-	if err != nil || finding.Found || !finding.Conclusive || finding.Evidence == "" {
+	if err != nil || finding.Found || !finding.Conclusive || len(finding.Evidence) == 0 {
 		t.Errorf("%+v, %v", finding, err)
 	}
 }

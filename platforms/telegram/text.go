@@ -92,7 +92,7 @@ func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, m := range content.Media {
 		if m.AltText != "" {
-			p.Notes = append(p.Notes, "Telegram does not support descriptions of images.")
+			p.Notes = append(p.Notes, network.NewNote("no_image_descriptions", "Telegram does not support descriptions of images."))
 			break
 		}
 	}

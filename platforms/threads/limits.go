@@ -41,6 +41,7 @@ func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
 	}
 	return network.Limits{
 		AllowedBy:        title,
+		RejectsRepeats:   true,
 		MaxCharacters:    o.Characters,
 		MaxLinks:         o.Links,
 		MaxMedia:         o.Carousel,

@@ -36,7 +36,7 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 // Accounts returns the token's only account.
 // https://developers.facebook.com/docs/threads/threads-profiles
 func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
-	res, err := t.get(ctx, account, "id,username,name", "me")
+	res, err := t.get(ctx, account, "id,username,name,threads_profile_picture_url", "me")
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +44,7 @@ func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]netw
 		ID       string `json:"id"`
 		Username string `json:"username"`
 		Name     string `json:"name"`
+		Avatar   string `json:"threads_profile_picture_url"`
 	}
 	if err := res.Decode(&body); err != nil {
 		return nil, err
@@ -52,6 +53,7 @@ func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]netw
 		return nil, res.MalformedError("it contains no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = body.ID, "@"+body.Username, body.Name
+	account.AvatarURL = body.Avatar
 	if account.Name == "" {
 		account.Name = body.Username
 	}

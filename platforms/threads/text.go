@@ -8,6 +8,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
@@ -182,10 +183,10 @@ func (*Threads) Preview(content network.Content, _ network.Limits) network.Previ
 		}
 	}
 	if tags > 1 {
-		p.Notes = append(p.Notes, "Threads uses only the first hashtag as the topic; the others remain plain text.")
+		p.Notes = append(p.Notes, message.New("first_hashtag_is_topic", "Threads uses only the first hashtag as the topic; the others remain plain text."))
 	}
 	for i, m := range content.Media {
-		if note := container.ScalingNote(title, i+1, m); note != "" {
+		if note, ok := container.ScalingNote(title, i+1, m); ok {
 			p.Notes = append(p.Notes, note)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -36,6 +37,7 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
 		MaxAltText:       o.MaxAltText,
 		SupportsReply:    true,
+		RejectsRepeats:   true,
 		Poll:             pollLimits(),
 		Quotas:           x.quotas(),
 	}, nil
@@ -74,9 +76,9 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 // Price returns what X charges for a post
 // (https://docs.x.com/x-api/getting-started/pricing).
 func (x *X) Price(content network.Content) network.Price {
-	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reason: "X charges for every post."}
+	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reasons: message.One("posts_are_charged", "X charges for every post.")}
 	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {
-		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reason: "X charges more for a post with a link."}
+		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reasons: message.One("links_cost_more", "X charges more for a post with a link.")}
 	}
 	described := int64(0)
 	for _, media := range content.Media {
@@ -86,7 +88,7 @@ func (x *X) Price(content network.Content) network.Price {
 	}
 	if each := max(x.options.AltTextPrice, 0); described > 0 && each > 0 {
 		price.MicroUSD += described * each
-		price.Reason += " Descriptions of attachments are charged as well."
+		price.Reasons = append(price.Reasons, message.New("descriptions_are_charged", "Descriptions of attachments are charged as well."))
 	}
 	return price
 }

@@ -150,7 +150,7 @@ func (x *X) Revoke(ctx context.Context, app network.App, account network.Account
 
 // Accounts returns the token's only account (GET /2/users/me).
 func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
-	res, err := x.do(ctx, account.BaseURL, "/users/me", call.Request{Method: http.MethodGet, Token: account.Token})
+	res, err := x.do(ctx, account.BaseURL, "/users/me?user.fields=profile_image_url", call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +159,7 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 			ID       string `json:"id"`
 			Name     string `json:"name"`
 			Username string `json:"username"`
+			Avatar   string `json:"profile_image_url"`
 		} `json:"data"`
 	}
 	if err := res.Decode(&body); err != nil {
@@ -168,6 +169,7 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 		return nil, partialError(res, "account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = body.Data.ID, "@"+body.Data.Username, body.Data.Name
+	account.AvatarURL = body.Data.Avatar
 	if account.Name == "" {
 		account.Name = body.Data.Username
 	}

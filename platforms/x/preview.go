@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 )
 
@@ -57,10 +58,10 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	plain(len(runes))
 	p.Text, p.FoldAt = text.String(), fold
 	if slices.ContainsFunc(p.Spans, func(s network.Span) bool { return s.Kind == network.SpanLink }) {
-		p.Notes = append(p.Notes, "X shortens every link to t.co.")
+		p.Notes = append(p.Notes, message.New("links_shortened", "X shortens every link to t.co."))
 	}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On self-serve plans, X may refuse replies by an app, and the thread would end there.")
+		p.Notes = append(p.Notes, message.New("replies_may_be_refused", "On self-serve plans, X may refuse replies by an app, and the thread would end there."))
 	}
 	return p
 }

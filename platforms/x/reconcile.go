@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
@@ -97,11 +98,11 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 			})
 		}
 	}
-	late := ""
+	var late message.Message
 	if len(submission.MediaIDs) > 0 {
 		// X refuses a second post with the same text only if it has no
 		// attachments.
-		late = "X may list a post late, and accepts duplicates with attachments."
+		late = message.New("listed_late_x", "X may list a post late, and accepts duplicates with attachments.")
 	}
 	return search.Result(from, complete, late), nil
 }

@@ -116,7 +116,7 @@ func TestReconcile_ListingWithoutData(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || finding.Found || finding.Conclusive != row.conclusive || finding.Evidence == "" {
+			if err != nil || finding.Found || finding.Conclusive != row.conclusive || len(finding.Evidence) == 0 {
 				t.Errorf("finding %+v, %v", finding, err)
 			}
 		})

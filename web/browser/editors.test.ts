@@ -355,9 +355,9 @@ test('the new pages are in Vietnamese, too', async () => {
   const { page } = dashboard
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
   for (const [path, heading, said] of [
-    ['/series', 'Bài lặp lại', 'Đã kết thúc'],
+    ['/series', 'Bài viết lặp lại', 'Đã kết thúc'],
     ['/system', 'Hệ thống', 'Đang chờ'],
-    ['/compose?repeat=true', 'Bài mới', 'Cứ 1 tuần một lần'],
+    ['/compose?repeat=true', 'Bài viết mới', 'Cứ 1 tuần một lần'],
   ] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()

@@ -66,7 +66,7 @@ test('without articles the page explains how to get some', async () => {
 test('a seed is added, and its articles appear live', async () => {
   const { page } = dashboard
   await dashboard.go('/news/seeds')
-  await page.getByRole('button', { name: 'Add seeds' }).click()
+  await page.getByRole('button', { name: 'Add seeds' }).first().click()
   await page.getByRole('dialog').getByLabel('Address').fill(paper.address)
   await dashboard.accessible('adding a seed')
   await page.getByRole('dialog').getByRole('button', { name: 'Add seeds' }).click()
@@ -369,7 +369,7 @@ test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
-  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
+  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn tin'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
   }

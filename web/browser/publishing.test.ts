@@ -81,7 +81,7 @@ test('and schedules it, and sees live that it is published', async () => {
   // No input from now on: the page updates live.
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 110_000 })
   await page.locator('[data-event=posted]').first().waitFor()
-  await page.getByText(/ms late/).first().waitFor()
+  await page.getByText(/\b(ms|seconds?) late/).first().waitFor()
   expect(await page.locator('main img[src=x]').count()).toBe(0)
   expect(await page.locator('[data-target]').count()).toBe(2)
   const shown = await (await fetch(`${d.sandbox}/__state/posts`)).text()
@@ -209,7 +209,7 @@ test('the language can be switched to Vietnamese, and is remembered', async () =
   expect(await page.locator('html').getAttribute('lang')).toBe('vi')
   await page.reload()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
-  for (const [path, heading] of [['/compose', 'Bài mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
+  for (const [path, heading] of [['/compose', 'Bài viết mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }

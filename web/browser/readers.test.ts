@@ -18,6 +18,9 @@ beforeAll(async () => {
   d.sql(`
     insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due)
       select '${site}', current_date - n, 1000 + 10 * n, 0, 0, 400, 100, 250, 300, false, false from generate_series(1, 120) n;
+    insert into site_engagement (site_id, day, engaged, scrolled)
+      select '${site}', current_date - n, array_fill(400, array[10]) || array_fill(0, array[14]), '{400,300,200,100}' from generate_series(1, 120) n;
+    update site_days set engaged_visits = 240 where site_id = '${site}' and day < current_date;
     insert into site_dimension_days (site_id, dimension, day, value, views, visits)
       select '${site}', x.dimension, current_date - n, x.value, x.visits * 2, x.visits from generate_series(1, 120) n,
         (values ('channel', 'search', 250), ('channel', 'direct', 150), ('source', 'google.com', 250), ('source', 'direct', 150), ('campaign', 'tet-2027', 40),
@@ -56,7 +59,7 @@ test('a report is selected by range and comparison, and filtered by a click on a
   const total = (name: string) => page.locator(`[data-total=${name}]`)
   await dashboard.go(`/readers?site=${site}`)
   await total('views').waitFor()
-  expect(await page.locator('[data-total]').count()).toBe(6)
+  expect(await page.locator('[data-total]').count()).toBe(8)
 
   await page.getByRole('button', { name: /^Date range/ }).click()
   await page.getByRole('button', { name: 'Yesterday' }).waitFor()
@@ -65,6 +68,8 @@ test('a report is selected by range and comparison, and filtered by a click on a
   await page.waitForURL(/range=yesterday/)
   await total('views').getByText('1,010', { exact: true }).waitFor()
   await total('bounce_rate').getByText('75%', { exact: true }).waitFor()
+  await total('engaged_bounce_rate').getByText('40%', { exact: true }).waitFor()
+  await total('median_seconds').getByText('0:19', { exact: true }).waitFor()
 
   await page.getByRole('combobox', { name: 'Compare with' }).click()
   await page.getByRole('option', { name: 'Previous period' }).click()

@@ -26,7 +26,7 @@ export function App() {
     <DirectionProvider>
       <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
         <QueryClientProvider client={client}>
-          <Notifications position="bottom-right" autoClose={6000} />
+          <Notifications position="bottom-right" autoClose={6000} transitionDuration={150} />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>

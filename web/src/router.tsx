@@ -99,6 +99,7 @@ const news = [
   }),
   createRoute({ getParentRoute: () => root, path: '/news/stories/$id', component: lazyRouteComponent(() => import('./pages/stories/Story'), 'StoryPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/articles/$id', component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/watches', component: lazyRouteComponent(() => import('./pages/watches'), 'WatchesPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/saved', component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/seeds', component: lazyRouteComponent(() => import('./pages/sources/SeedsPage'), 'SeedsPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/domains', component: lazyRouteComponent(() => import('./pages/sources/DomainsPage'), 'DomainsPage') }),

@@ -8,7 +8,20 @@ export const theme = createTheme({
   defaultRadius: 'md',
   fontFamily: 'system-ui, "Segoe UI", Roboto, "Noto Sans", Helvetica, Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
-  headings: { fontFamily: 'inherit', fontWeight: '650' },
+  fontSizes: { xs: '0.75rem', sm: '0.84375rem', md: '0.9375rem', lg: '1.0625rem', xl: '1.25rem' },
+  headings: {
+    fontFamily: 'inherit',
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.25' },
+      h2: { fontSize: '1.4375rem', lineHeight: '1.3' },
+      h3: { fontSize: '1.1875rem', lineHeight: '1.35' },
+      h4: { fontSize: '1.0625rem', lineHeight: '1.4' },
+      h5: { fontSize: '0.9375rem', lineHeight: '1.45' },
+    },
+  },
+  // Neutral grays with a little blue, from text to the canvas.
+  colors: { dark: ['#dfe2e8', '#c2c6cf', '#a4a9b4', '#757b88', '#4a4f5a', '#363a43', '#272a31', '#1f2126', '#17181c', '#101114'] },
   cursorType: 'pointer',
 })
 
@@ -25,7 +38,7 @@ export const variables: CSSVariablesResolver = () => {
     '--mantine-color-placeholder': '#a0a6af',
     '--mantine-color-error': '#ff9b93',
     '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
-    '--mantine-color-body': '#1f2124',
+    '--mantine-color-body': '#1f2126',
   }
   for (const color of Object.keys(DEFAULT_THEME.colors)) {
     if (color === 'dark') continue

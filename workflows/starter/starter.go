@@ -10,10 +10,10 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl"
 	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/rule"
 	"dateline/workflows"
 )
 
@@ -144,10 +144,10 @@ func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error 
 
 // StartDecision starts the decision of a rule about an article, unless it is running or
 // completed.
-func (s *Starter) StartDecision(ctx context.Context, rule, article uuid.UUID) error {
+func (s *Starter) StartDecision(ctx context.Context, request rule.Request) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
-		ID: workflows.DecisionID(rule, article), Type: workflows.DecideRuleWorkflow, Queue: workflows.PostQueue, Once: true,
-		Input: activities.DecisionInput{RuleID: rule, ArticleID: article}, Summary: "Applies a rule to an article"})
+		ID: workflows.DecisionID(request), Type: workflows.DecideRuleWorkflow, Queue: workflows.PostQueue, Once: true,
+		Input: request, Summary: "Applies a rule to an article"})
 }
 
 // StartSelectorLearning makes sure that the selectors of a site are being learned.

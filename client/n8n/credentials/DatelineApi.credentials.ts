@@ -4,7 +4,7 @@ import type { IAuthenticateGeneric, Icon, ICredentialTestRequest, ICredentialTyp
 export class DatelineApi implements ICredentialType {
 	name = 'datelineApi';
 	displayName = 'Dateline API';
-	icon: Icon = 'file:../nodes/Dateline/dateline.svg';
+	icon: Icon = { light: 'file:../nodes/Dateline/dateline.svg', dark: 'file:../nodes/Dateline/dateline.dark.svg' };
 	documentationUrl = 'https://github.com/dateline/dateline#api';
 	properties: INodeProperties[] = [
 		{

@@ -14,6 +14,7 @@ import (
 )
 
 func TestDimensions_AreBounded(t *testing.T) {
+	skipSlow(t)
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()

@@ -4,7 +4,9 @@
 -- ARGV[1]: the key that stores the reply for a resend, or ''.
 -- Then, per group of hits that share their settings:
 --   kind, n, the log entry of the n hits
--- and, if the kind is e (page loads, for visits):
+-- and, if the kind is e (page loads, for visits) or q (views that were read for so
+-- long that their visit is no bounce):
+--   minute       of the hour
 --   epoch, previous, life, slot, window, fingerprints, octals: see below
 -- and, if the kind is h (heartbeat):
 --   site         key prefix of the site
@@ -13,7 +15,7 @@
 --   now
 --   views        n times 8 bytes: keys of the views
 --   levels       n times 3 characters: engaged level, scroll level, 1 if hidden
--- and, unless the kind is f (filtered), e or h:
+-- and, unless the kind is f (filtered), e, q or h:
 --   method       letter of the method that counts unique visitors, or ''
 --   epoch        key prefix of the current dedup epoch
 --   previous     key prefix of the epoch before it
@@ -26,11 +28,11 @@
 --   pageOf       n bytes: the index of each hit's page
 --   viewEpoch    the epoch of views in progress
 --   views        n times 8 bytes: keys of views that send heartbeats; or ''
---   states       n times 6 digits: their first states
+--   states       n times 3 bytes: their first states
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
--- Returns a number per hit except page loads, total * 4 + new * 2 + counted; with a reply key, all
+-- Returns a number per hit except those of e and q, total * 4 + new * 2 + counted; with a reply key, all
 -- of them as one string. Arguments and fields are shared between hits because a
 -- Redis call, and each string passed to Lua, costs more than the counting itself.
 
@@ -46,7 +48,9 @@ end
 -- A hash's fields are named by the first octal digits. How many digits each hash
 -- uses is listed in the epoch's n key. A field holds 5 bytes per visit: the
 -- fingerprint and a stamp, which is the slot modulo 128, plus 128 if the visit was
--- a funnel step, or if a visit to the site had a second page load. Only the current and the previous epoch matter for dedup.
+-- a funnel step, or if a visit to the site had a second page load. The last bit of
+-- the fingerprint of a visit to the site is 1 if one of its views was read for long.
+-- Only the current and the previous epoch matter for dedup.
 local funnelSlots = 60
 -- Short fields are faster: Lua hashes every byte of a string.
 local minDigits, maxDigits = 5, 8 -- digits
@@ -87,9 +91,9 @@ end
 local out, log = {}, { KEYS[1] }
 
 -- Views in progress: a hash by site and epoch of 15 minutes. The value of a view
--- is its second in the epoch * 125 + its engaged level (0 to 24) * 5 + its scroll
--- level (0 to 4), or 'x' if its hit was a duplicate. A site's views beyond
--- maxViews in an epoch are not measured.
+-- has three bytes: its second in the epoch (two of them), and its engaged level (0
+-- to 24) * 5 + its scroll level (0 to 4). It is 'x' if the view's hit was a
+-- duplicate. A site's views beyond maxViews in an epoch are not measured.
 local viewEpoch, viewEpochs, maxViews, readingWindow = 900, 4, 250000, 75
 local logRatio = math.log(1800) / 24
 
@@ -109,7 +113,7 @@ local function startViews(prefix, epoch, n, pageOf, keys, views, states, flags)
     if not sets.full then
       if flags[h] ~= '-' then
         sets[#sets + 1] = view
-        sets[#sets + 1] = sub(states, 6 * h - 5, 6 * h)
+        sets[#sets + 1] = sub(states, 3 * h - 2, 3 * h)
       else
         call('HSETNX', key, view, 'x')
       end
@@ -140,7 +144,8 @@ end
 
 -- countHeartbeats applies n heartbeats. It returns their flags, or nothing if no
 -- view made progress.
-local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
+local function countHeartbeats(site, epoch, midnight, score, n, views, levels)
+  local now = tonumber(score)
   local states, epochs = findViews(site, epoch, n, views)
   local changed, flags, any = {}, {}, false
   local reading, hidden = { site .. ';reading' }, { site .. ';reading' }
@@ -152,14 +157,14 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
       if sub(levels, 3 * h, 3 * h) == '1' then
         hidden[#hidden + 1] = view
       else
-        reading[#reading + 1] = now
+        reading[#reading + 1] = score
         reading[#reading + 1] = view
       end
       local sets = changed[key]
-      local state = tonumber(sets and sets[view] or states[h])
-      if state then
-        local engaged, scrolled, second = math.floor(state / 5) % 25, state % 5, math.floor(state / 125)
-        local start = key * viewEpoch + second
+      local high, low, level = byte(sets and sets[view] or states[h], 1, 3)
+      if level then
+        local engaged, scrolled = math.floor(level / 5), level % 5
+        local start = key * viewEpoch + high * 256 + low
         -- Not longer than since the view, give or take the network's delay.
         local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
         local e, s = math.min(byte(levels, 3 * h - 2) - 48, most, 24), byte(levels, 3 * h - 1) - 48
@@ -169,7 +174,7 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
             sets = {}
             changed[key] = sets
           end
-          sets[view] = string.format('%06d', second * 125 + e * 5 + s)
+          sets[view] = string.char(high, low, e * 5 + s)
           flags[h] = string.char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
           any = true
         end
@@ -212,41 +217,53 @@ local function fetchHashes(hashes, digits, n)
   return found
 end
 
+-- findVisit returns where the visit of a fingerprint is that began in the window:
+-- the number of the hash, its field, the value, the position there, the slots since
+-- the start, whether it had a second page load and whether it was read for long.
+-- The fingerprint is its first three bytes and the last one.
+local function findVisit(found, changed, h, head, tail, slot, window)
+  for g = 1, #found do
+    local field = found.fieldsOf[g][h]
+    local value = changed[g][field] or found[g][h]
+    local at = value and find(value, head, 1, true)
+    while at do
+      if at % 5 == 1 then
+        local last, stamp = byte(value, at + 3, at + 4)
+        local age = (slot - stamp) % 128
+        if age > 120 then age = 0 end
+        if age <= window and (last == tail or last == tail + 1) then return g, field, value, at, age, stamp > 127, last ~= tail end
+      end
+      at = find(value, head, at + 1, true)
+    end
+  end
+end
+
 -- countLoads finds the page loads that start a visit to the site, flag 0, and
--- second ones, whose flag is A plus the slots since the start.
-local function countLoads(n, epoch, previous, life, slot, window, prints, octals)
+-- second ones: flag A, or B if the visit started in the hour before; C or D if it
+-- had been read for long. Of kind q, it finds the visits that are read for long and
+-- have no second page load: flag A or B.
+local function countLoads(kind, n, minute, epoch, previous, life, slot, window, prints, octals)
   local hashes, digits = open(epoch, previous, life)
   local found = fetchHashes(hashes, octals, n)
   local changed, flags, any = {}, {}, false
   for g = 1, #hashes do changed[g] = {} end
   for h = 1, n do
-    local print, flag = sub(prints, 4 * h - 3, 4 * h), nil
-    for g = 1, #hashes do
-      local field = found.fieldsOf[g][h]
-      local value = changed[g][field] or found[g][h]
-      local at = value and find(value, print, 1, true)
-      while at do
-        if at % 5 == 1 then
-          local stamp = byte(value, at + 4)
-          local age = (slot - stamp) % 128
-          if age > 120 then age = 0 end
-          if age <= window then
-            flag = '-'
-            if stamp < 128 then
-              changed[g][field] = sub(value, 1, at + 3) .. string.char(stamp + 128) .. sub(value, at + 5)
-              flag = string.char(65 + age)
-            end
-            break
-          end
-        end
-        at = find(value, print, at + 1, true)
+    local head, tail, flag = sub(prints, 4 * h - 3, 4 * h - 1), byte(prints, 4 * h), '-'
+    local g, field, value, at, age, second, engaged = findVisit(found, changed, h, head, tail, slot, window)
+    if not g then
+      if kind == 'e' then
+        field = found.fieldsOf[1][h]
+        changed[1][field] = (changed[1][field] or found[1][h] or '') .. head .. string.char(tail, slot)
+        flag = '0'
       end
-      if flag then break end
-    end
-    if not flag then
-      local field = found.fieldsOf[1][h]
-      changed[1][field] = (changed[1][field] or found[1][h] or '') .. print .. string.char(slot)
-      flag = '0'
+    elseif kind == 'q' then
+      if not engaged then
+        changed[g][field] = sub(value, 1, at + 2) .. string.char(tail + 1) .. sub(value, at + 4)
+        if not second then flag = age > minute and 'B' or 'A' end
+      end
+    elseif not second then
+      changed[g][field] = sub(value, 1, at + 3) .. string.char(byte(value, at + 4) + 128) .. sub(value, at + 5)
+      flag = string.char(65 + (age > minute and 1 or 0) + (engaged and 2 or 0))
     end
     flags[h] = flag
     any = any or flag ~= '-'
@@ -273,16 +290,16 @@ while i <= last do
     log[#log + 1] = string.rep('0', n)
     log[#log + 1] = hits
   elseif kind == 'h' then
-    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), n, ARGV[i + 4], ARGV[i + 5])
+    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3], n, ARGV[i + 4], ARGV[i + 5])
     if flags then
       log[#log + 1] = flags
       log[#log + 1] = hits
     end
     i = i + 6
-  elseif kind == 'e' then
-    local epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 6)
-    i = i + 7
-    local any, flags = countLoads(n, epoch, previous, life, tonumber(slot), tonumber(window), prints, octals)
+  elseif kind == 'e' or kind == 'q' then
+    local minute, epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 7)
+    i = i + 8
+    local any, flags = countLoads(kind, n, tonumber(minute), epoch, previous, life, tonumber(slot), tonumber(window), prints, octals)
     if any then
       log[#log + 1] = flags
       log[#log + 1] = hits

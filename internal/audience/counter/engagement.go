@@ -98,6 +98,7 @@ type Heartbeat struct {
 	Site    Site
 	Page    string
 	View    string        // the random number of the view's hit
+	Visitor Visitor       // whose visit becomes an engaged one; zero: unknown
 	Engaged time.Duration // how long the page was visible and focused and the reader active
 	Scroll  int           // maximum scroll depth in percent
 	Hidden  bool          // the reader left the page
@@ -139,10 +140,10 @@ func appendViewKey(b []byte, page uint64, view string) []byte {
 	return binary.BigEndian.AppendUint64(b, d.Sum64())
 }
 
-// appendViewState appends the state of a view that begins: six digits, the second
-// within its epoch * 125 + engaged level * 5 + scroll level.
+// appendViewState appends the state of a view that begins: the second within its
+// epoch, in two bytes, and engaged level * 5 + scroll level.
 func appendViewState(b []byte, unix int64) []byte {
-	return fmt.Appendf(b, "%06d", unix%viewEpochLength*(EngagedBuckets+1)*(ScrollSteps+1))
+	return append(binary.BigEndian.AppendUint16(b, uint16(unix%viewEpochLength)), 0) //nolint:gosec // less than 900
 }
 
 // engagedLevel returns the number of a duration's bucket, from 1.
@@ -162,7 +163,7 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
 	s := groupKey{recordHeader: recordHeader{heartbeat, noMethod, m.quarters, m.day}, viewEpoch: m.unix / viewEpochLength,
-		site: h.Site.ID, midnight: m.day.startIn(zoneOf(h.Site)).Unix()}
+		site: h.Site.ID, midnight: m.day.StartIn(zoneOf(h.Site)).Unix()}
 	g := b.callFor(shard).groupFor(s, b.hits)
 	g.views = appendViewKey(g.views, sum, h.View)
 	hidden := byte('0')
@@ -172,6 +173,10 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 	g.heartbeats = append(g.heartbeats, '0'+engagedLevel(h.Engaged), '0'+scrollLevel(h.Scroll), hidden)
 	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix})
 	b.hits++
+	if h.Engaged >= EngagedVisitTime && h.Visitor.Hash != 0 {
+		_, v := b.visitGroup(EngagedVisit, h.Site, h.Visitor, m)
+		v.log.add(v.key.recordHeader, v.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix})
+	}
 }
 
 // progress is the progress of a view since its last heartbeat that counted.

@@ -12,24 +12,14 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// generated is the number of hits in the comparison with the model.
-func generated() int {
-	if testing.Short() {
-		return 30_000
-	}
-	return 1_000_000
-}
-
 func TestCounter_MatchesModel(t *testing.T) {
+	skipSlow(t)
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
-		n, precision := generated(), 0.02
+		n, precision := 1_000_000, 0.02 // hits in the comparison with the model
 		switch t.Name() {
 		case "TestCounter_MatchesModel/miniredis":
 			n, precision = 20_000, 0.06 // it is slow and has its own HyperLogLog implementation
-			if testing.Short() {
-				n = 5_000
-			}
 		case "TestCounter_MatchesModel/Cluster":
 			n /= 5
 		}

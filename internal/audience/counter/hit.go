@@ -38,11 +38,16 @@ const (
 const (
 	Entry         Kind = "entry"         // a visit that started on the page
 	SecondView    Kind = "second_view"   // the second page load of a visit, in the hour of its start
+	EngagedVisit  Kind = "engaged_visit" // a visit with a second page load or a view read for EngagedVisitTime, in the hour of its start
 	Recirculation Kind = "recirculation" // a view of another page of the site, reached from the page
 )
 
 // visitWindow is how long a visit lasts from its first page load.
 const visitWindow = 30 * time.Minute
+
+// EngagedVisitTime is the engaged time of a view from which its visit is engaged.
+// It is that of Google Analytics 4.
+const EngagedVisitTime = 10 * time.Second
 
 // UniqueMethod is how a site counts the unique visitors of a page.
 type UniqueMethod string

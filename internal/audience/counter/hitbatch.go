@@ -20,6 +20,7 @@ type groupKey struct {
 	epoch       int64
 	slot        int64
 	window      int64
+	minute      int64     // of the hour, of page loads and engaged visits
 	viewEpoch   int64     // in which the views of these hits began, if they send heartbeats
 	site        uuid.UUID // of heartbeats
 	midnight    int64     // of heartbeats: when their day began
@@ -146,20 +147,28 @@ func (b *hitBatch) add(h *Hit) {
 	b.hits++
 }
 
+// visitGroup returns the group for the next page load or engaged view of a visitor,
+// with the visit added.
+func (b *hitBatch) visitGroup(kind Kind, site Site, visitor Visitor, m siteTime) (*shardCall, *hitGroup) {
+	visit := hashVisit(site.ID, "", Entry, visitor.Hash)
+	// The shard takes bits that neither the field nor the fingerprint use.
+	call := b.callFor(shardOf(visit<<8>>32, b.counter.options.Shards))
+	s := groupKey{recordHeader: recordHeader{kind.letter(), firstHour + m.hour, m.quarters, m.day}, epochLength: epochLengthFor(visitWindow)}
+	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
+	s.minute = (m.unix - m.quarters*quarterSeconds) / 60
+	g := call.groupFor(s, 0)
+	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(visit>>32)&^1) //nolint:gosec // the upper half; count.lua uses the last bit
+	g.octalHashes = appendOctal(g.octalHashes, visit)
+	return call, g
+}
+
 // addLoad adds a page load, from which visits are derived: the first one of a
 // visitor within visitWindow starts a visit.
 func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
-	visit := hashVisit(h.Site.ID, "", Entry, h.Visitor.Hash)
-	// The shard takes bits that neither the field nor the fingerprint use.
-	call := b.callFor(shardOf(visit<<8>>32, b.counter.options.Shards))
+	call, s := b.visitGroup(Entry, h.Site, h.Visitor, m)
 	call.needsID = true
-	s := groupKey{recordHeader: recordHeader{Entry.letter(), firstHour + m.hour, m.quarters, m.day}, epochLength: epochLengthFor(visitWindow)}
-	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
-	g := call.groupFor(s, 0)
-	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(visit>>32)) //nolint:gosec // the upper half
-	g.octalHashes = appendOctal(g.octalHashes, visit)
 	sum := hashPage(h.Site.ID, h.Page)
-	g.log.add(s.recordHeader, g.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page),
+	s.log.add(s.key.recordHeader, s.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page),
 		record{unix: m.unix, country: view.country, device: view.device, browser: truncateValue(h.Browser), os: truncateValue(h.OS),
 			channel: truncateValue(h.Channel), source: truncateValue(h.Source), campaign: truncateValue(h.Campaign), link: truncateValue(h.Link)})
 }
@@ -208,8 +217,8 @@ func (b *hitBatch) callFor(shard int) *shardCall {
 // groupFor returns the group for the next hit. Hits with the same settings keep
 // their order; hits of different groups don't affect each other.
 func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
-	if s.kind != Entry.letter() {
-		c.hits++ // page loads have no reply
+	if !s.isOfVisits() {
+		c.hits++ // visits have no reply
 	}
 	for _, g := range c.groups {
 		if g.key == s {
@@ -249,8 +258,8 @@ func (c *shardCall) args(now time.Time) []any {
 			args = append(args, siteKey(c.shard, s.site), s.viewEpoch, s.midnight, now.Unix(), g.views, g.heartbeats)
 			continue
 		}
-		if s.kind == Entry.letter() {
-			args = append(args, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, g.fingerprints, g.octalHashes)
+		if s.isOfVisits() {
+			args = append(args, s.minute, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, g.fingerprints, g.octalHashes)
 			continue
 		}
 		var method, day, week, current, previous string
@@ -292,7 +301,7 @@ func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 		}
 		for _, g := range b.calls[i].groups {
-			if g.key.kind == Entry.letter() {
+			if g.key.isOfVisits() {
 				continue
 			}
 			for at, hit := range g.hits {

@@ -211,6 +211,8 @@ func (k Kind) letter() byte {
 		return 'e'
 	case SecondView:
 		return 's'
+	case EngagedVisit:
+		return 'q'
 	case Recirculation:
 		return 'o'
 	}
@@ -222,12 +224,12 @@ func (k Kind) letter() byte {
 func (k Kind) code() int { return strings.IndexByte(hitLetters, k.letter()) }
 
 const (
-	hitLetters  = "vcx"         // of the kinds that visitors send
-	kindLetters = "vcx" + "eso" // of all kinds
+	hitLetters  = "vcx"          // of the kinds that visitors send
+	kindLetters = "vcx" + "esqo" // of all kinds
 )
 
 func kindFor(letter byte) Kind {
-	for _, k := range []Kind{View, Click, Conversion, Entry, SecondView, Recirculation} {
+	for _, k := range []Kind{View, Click, Conversion, Entry, SecondView, EngagedVisit, Recirculation} {
 		if k.letter() == letter {
 			return k
 		}

@@ -22,7 +22,7 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
 	kind     byte // a Kind's letter, filtered or heartbeat
-	method   byte // of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day for page loads
+	method   byte // of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day for page loads and engaged visits
 	quarters int64
 	day      Day
 }
@@ -39,12 +39,24 @@ type record struct {
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
-	secondAfter                int      // from the flags of a page load: minutes since the visit's start; -1: it is the start
-	progress                   progress // of a heartbeat, from the flags
+	visit                      visitStep // of a page load or an engaged visit, from the flags
+	progress                   progress  // of a heartbeat, from the flags
 }
 
 // firstHour is the method in the header of page loads of the hour from midnight.
 const firstHour = 'A'
+
+// isOfVisits reports whether the records have flags of visits.
+func (h recordHeader) isOfVisits() bool {
+	return h.kind == Entry.letter() || h.kind == EngagedVisit.letter()
+}
+
+// visitStep is what a page load or an engaged view is for its visit.
+type visitStep struct {
+	isStart        bool
+	inPreviousHour bool // when the visit started
+	wasEngaged     bool // before its second page load
+}
 
 // pageRef is a page of a log entry, with the key of its hash.
 type pageRef struct {
@@ -157,8 +169,8 @@ func newLogDecoder(s string) (logDecoder, error) {
 	l.hits = l.number()
 	isUncounted := (l.kind == filtered || l.kind == heartbeat) && l.method == noMethod
 	isCounted := strings.IndexByte(hitLetters, l.kind) >= 0 && methodFor(l.method) != ""
-	isLoad := l.kind == Entry.letter() && l.method >= firstHour && l.method < firstHour+24
-	if l.failed || !isUncounted && !isCounted && !isLoad || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	isVisit := l.isOfVisits() && l.method >= firstHour && l.method < firstHour+24
+	if l.failed || !isUncounted && !isCounted && !isVisit || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil
@@ -193,25 +205,28 @@ func (l *logDecoder) next() (page int, r record, err error) {
 
 // flagDuplicate is the flag of a hit that did not count. The flags of others
 // are digits: 1 is added for a funnel step, 2 for a visitor's first view of the
-// day. Of page loads, flagStart is that of a visit's start, and flagSecond plus the
-// minutes since the start that of its second one.
+// day. Of page loads, flagStart is that of a visit's start. Second page loads, and
+// views that make a visit engaged, have flagLater, plus 1 if the visit started in the
+// hour before, plus 2 if it was engaged before its second page load. The second byte
+// of records is a letter in lower case, so that they differ from flags.
 const (
 	flagDuplicate = '-'
 	flagStart     = '0'
-	flagSecond    = 'A'
+	flagLater     = 'A'
+	lastFlag      = 'Z' // no flag is larger
 )
 
-// secondFlags are the flags of second page loads. They are upper case: the second
-// byte of records is a letter in lower case, so that they differ from flags.
-const secondFlags = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_"
-
-// lastFlag is the largest flag.
-const lastFlag = '_'
+func parseVisitStep(flag byte) visitStep {
+	return visitStep{isStart: flag == flagStart, inPreviousHour: flag > flagStart && (flag-flagLater)&1 != 0, wasEngaged: flag > flagStart && (flag-flagLater)&2 != 0}
+}
 
 // isFlag reports whether a flag can belong to a hit of the kind.
 func isFlag(kind, flag byte) bool {
-	if kind == Entry.letter() {
-		return flag == flagDuplicate || flag == flagStart || strings.IndexByte(secondFlags, flag) >= 0
+	switch kind {
+	case Entry.letter():
+		return flag == flagDuplicate || flag == flagStart || flag >= flagLater && flag < flagLater+4
+	case EngagedVisit.letter():
+		return flag == flagDuplicate || flag >= flagLater && flag < flagLater+2
 	}
 	if kind == heartbeat {
 		return flag == flagDuplicate || flag >= '0' && flag <= '0'+EngagedBuckets
@@ -256,12 +271,10 @@ func (cs *summaries) addLog(flags, text string) error {
 			if err := r.progress.parse(flags[i : i+width]); err != nil {
 				return err
 			}
+		case l.isOfVisits():
+			r.visit = parseVisitStep(flags[i])
 		default:
 			r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
-			r.secondAfter = int(flags[i]) - flagSecond
-			if flags[i] == flagStart {
-				r.secondAfter = -1
-			}
 		}
 		cs.records = append(cs.records, pageRecord{page, r})
 	}

@@ -55,6 +55,14 @@ func newSite(t testing.TB, w counter.UniqueMethod) counter.Site {
 	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, UniqueMethod: w, MaxID: 1 << 20}
 }
 
+// skipSlow skips a test with -short that takes seconds on miniredis.
+func skipSlow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds; run without -short")
+	}
+}
+
 // engines runs a test on Redis, miniredis and a cluster.
 func engines(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Run("Redis", func(t *testing.T) { test(t, enginetest.RedisClient(t, enginetest.Redis(t))) })

@@ -48,7 +48,7 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[stri
 		for _, g := range call.groups {
 			kind := string(kindFor(g.key.kind))
 			switch g.key.kind {
-			case filtered, Entry.letter():
+			case filtered, Entry.letter(), EngagedVisit.letter():
 				continue
 			case heartbeat: // a duplicate has no known view
 				kind = "heartbeat"

@@ -132,7 +132,7 @@ func parseStats(fields map[string]string, zone *time.Location, today Day) Stats 
 		}
 		if code < firstHourField {
 			if day := Day(code / 4); day > today-MaxDays { //nolint:gosec // less than firstHourField
-				s.Days = append(s.Days, Bucket{day.startIn(zone), atoi(value)})
+				s.Days = append(s.Days, Bucket{day.StartIn(zone), atoi(value)})
 			}
 			continue
 		}
@@ -147,10 +147,18 @@ func parseStats(fields map[string]string, zone *time.Location, today Day) Stats 
 	return s
 }
 
-// startIn returns the start of the day in a zone.
-func (d Day) startIn(zone *time.Location) time.Time {
+// StartIn returns the first instant of the day in a zone. In some zones, clocks
+// change at midnight: it is skipped, or there are two of them.
+func (d Day) StartIn(zone *time.Location) time.Time {
 	year, month, day := d.Time().Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, zone)
+	start := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	for DayAt(start, zone) < d {
+		start = start.Add(quarterSeconds * time.Second)
+	}
+	for before := start.Add(-quarterSeconds * time.Second); DayAt(before, zone) == d; before = before.Add(-quarterSeconds * time.Second) {
+		start = before
+	}
+	return start
 }
 
 // atoi parses a number; a missing one is 0.
@@ -180,7 +188,7 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 		ago := buckets - 1 - i
 		if unit == ByDay {
 			day := now.day - Day(ago) //nolint:gosec // at most MaxDays
-			series[i].Start, fields[i] = day.startIn(zone), dayField(day, kind)
+			series[i].Start, fields[i] = day.StartIn(zone), dayField(day, kind)
 			continue
 		}
 		hour := now.quarters - int64(ago)*3600/quarterSeconds

@@ -126,8 +126,8 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 		r.progress.addTo(c.engagementOf(h.day - r.progress.daysAgo))
 		return
 	}
-	if h.kind == Entry.letter() {
-		c.addLoad(h, r)
+	if h.isOfVisits() {
+		c.addVisitStep(h, r)
 		return
 	}
 	c.method = h.method
@@ -149,19 +149,25 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 	}
 }
 
-// addLoad adds a page load that started a visit or was its second one.
-func (c *pageSummary) addLoad(h recordHeader, r record) {
-	if r.secondAfter >= 0 {
-		// Counted in the hour of the start, so that no hour has more second loads than
+// addVisitStep adds the start of a visit, its second page load, or a view that made
+// it an engaged one.
+func (c *pageSummary) addVisitStep(h recordHeader, r record) {
+	if !r.visit.isStart {
+		// Counted in the hour of the start, so that no hour has more of them than
 		// visits.
 		quarters, day := h.quarters, h.day
-		if (r.unix/60-int64(r.secondAfter))*60 < quarters*quarterSeconds {
+		if r.visit.inPreviousHour {
 			quarters -= 4
 			if h.method == firstHour {
 				day--
 			}
 		}
-		c.addHour(SecondView.letter(), quarters, day, 1, 0)
+		if h.kind == Entry.letter() {
+			c.addHour(SecondView.letter(), quarters, day, 1, 0)
+		}
+		if !r.visit.wasEngaged {
+			c.addHour(EngagedVisit.letter(), quarters, day, 1, 0)
+		}
 		return
 	}
 	c.addHour(h.kind, h.quarters, h.day, 1, 0)
@@ -241,8 +247,8 @@ func encodeSummaries(list []*pageSummary, all bool) []byte {
 		for i := range c.engagement {
 			e := &c.engagement[i]
 			b = appendNumbers(b, int64(e.Day))
-			b = appendNumbers(b, e.Engaged[:]...)
-			b = appendNumbers(b, e.Scrolled[:]...)
+			b = appendCounts(b, e.Engaged[:])
+			b = appendCounts(b, e.Scrolled[:])
 		}
 		if !all {
 			b = appendNumbers(b, 0, 0, 0)
@@ -263,6 +269,16 @@ func encodeSummaries(list []*pageSummary, all bool) []byte {
 	return b
 }
 
+// appendCounts appends numbers without the zeros at their end: few views are read for
+// long.
+func appendCounts(b []byte, numbers []int64) []byte {
+	n := len(numbers)
+	for n > 0 && numbers[n-1] == 0 {
+		n--
+	}
+	return appendNumbers(appendNumbers(b, int64(n)), numbers[:n]...)
+}
+
 func appendNumbers(b []byte, numbers ...int64) []byte {
 	for _, n := range numbers {
 		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // never negative
@@ -270,8 +286,27 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 	return b
 }
 
+// addCounts adds the output of appendCounts to numbers.
+func (d *decoder) addCounts(numbers []int64) bool {
+	n := d.number()
+	if n > int64(len(numbers)) {
+		return false
+	}
+	for i := range n {
+		numbers[i] += d.number()
+	}
+	return true
+}
+
 // decode adds encoded summaries. It adds nothing if they are malformed.
 func (cs *summaries) decode(s string) error {
+	if len(cs.list) == 0 { // nothing to preserve
+		err := cs.decodeUnchecked(s)
+		if err != nil {
+			*cs = summaries{}
+		}
+		return err
+	}
 	if err := new(summaries).decodeUnchecked(s); err != nil {
 		return err
 	}
@@ -327,11 +362,8 @@ func (c *pageSummary) decode(d *decoder) error {
 			return errSummary
 		}
 		e := c.engagementOf(day)
-		for i := range e.Engaged {
-			e.Engaged[i] += d.number()
-		}
-		for i := range e.Scrolled {
-			e.Scrolled[i] += d.number()
+		if !d.addCounts(e.Engaged[:]) || !d.addCounts(e.Scrolled[:]) {
+			return errSummary
 		}
 	}
 	c.newVisitors += d.number()

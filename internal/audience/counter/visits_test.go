@@ -39,10 +39,14 @@ func withoutVisits(deltas []counter.Delta) []counter.Delta {
 		d := &deltas[i]
 		d.Visits = nil
 		d.Hours = slices.DeleteFunc(d.Hours, func(h counter.HourDelta) bool {
-			return h.Kind == counter.Entry || h.Kind == counter.SecondView || h.Kind == counter.Recirculation
+			return isDerived(h.Kind)
 		})
 	}
 	return deltas
+}
+
+func isDerived(k counter.Kind) bool {
+	return k == counter.Entry || k == counter.SecondView || k == counter.EngagedVisit || k == counter.Recirculation
 }
 
 // derived sums up the kinds that are derived from views: page, kind, hour.
@@ -50,7 +54,7 @@ func derived(deltas []counter.Delta) map[string]int64 {
 	sums := map[string]int64{}
 	for _, d := range deltas {
 		for _, h := range d.Hours {
-			if h.Kind == counter.Entry || h.Kind == counter.SecondView || h.Kind == counter.Recirculation {
+			if isDerived(h.Kind) {
 				sums[fmt.Sprint(d.Page, " ", h.Kind, " ", h.Day.Time().Format("01-02"), " ", h.Hour.Format("15:04"))] += h.Count
 			}
 		}
@@ -81,7 +85,7 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 		clock.add(time.Minute)
 		read("e", 1, "d") // a new visit
 		deltas := takeDeltas(t, c)
-		want := map[string]int64{"a entry 11-16 16:00": 1, "b entry 11-16 16:00": 1, "e entry 11-17 17:00": 1, "b second_view 11-16 16:00": 1,
+		want := map[string]int64{"a entry 11-16 16:00": 1, "b entry 11-16 16:00": 1, "e entry 11-17 17:00": 1, "b second_view 11-16 16:00": 1, "b engaged_visit 11-16 16:00": 1,
 			"a recirculation 11-17 17:00": 1, "b recirculation 11-17 17:00": 1, "c recirculation 11-17 17:00": 1, "d recirculation 11-17 17:00": 1}
 		if got := derived(deltas); !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
@@ -105,6 +109,54 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 			if got := all.Count(); got != want && t.Name() != "TestVisits_StartAndSecondView/miniredis" { // it encodes HyperLogLogs differently
 				t.Errorf("visitors of November %d: got %d, want %d", day, got, want)
 			}
+		}
+	})
+}
+
+// A visit is engaged once: with its second page load, or when one of its views was
+// read for ten seconds. It counts in the hour of its start.
+func TestVisits_AreEngagedOnce(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		clock.set(time.Date(2026, 11, 16, 16, 50, 0, 0, time.UTC)) // 23:50 in Hanoi
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		markSeeded(t, c)
+		site := newSite(t, counter.HyperLogLog)
+		read := func(page string, visitor uint64) {
+			h := view(site, page, visitor, clock.Now())
+			h.View = "view"
+			count(t, c, h)
+		}
+		sendHeartbeat := func(page string, visitor uint64, engaged time.Duration) {
+			t.Helper()
+			// The visitor's hash is that of its hits.
+			h := counter.Heartbeat{Site: site, Page: page, View: "view", Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now()}
+			must[int](t)(c.Heartbeats(t.Context(), []counter.Heartbeat{h}))
+		}
+		for visitor := range uint64(6) {
+			read("start", visitor+1)
+		}
+		clock.add(5 * time.Minute)
+		sendHeartbeat("start", 1, 10*time.Second-time.Millisecond) // not long enough
+		sendHeartbeat("start", 2, 10*time.Second)                  // engaged
+		sendHeartbeat("start", 2, 10*time.Second)                  // repeated
+		sendHeartbeat("start", 2, time.Minute)
+		read("second", 2) // was engaged before
+		read("second", 3) // engaged with the second page load
+		sendHeartbeat("second", 3, time.Minute)
+		sendHeartbeat("start", 7, time.Minute) // no visit
+		clock.add(15 * time.Minute)            // after midnight
+		sendHeartbeat("start", 4, time.Minute)
+		clock.add(11 * time.Minute) // 31 minutes after the start
+		sendHeartbeat("start", 5, time.Minute)
+		read("later", 6) // a new visit
+		sendHeartbeat("later", 6, 0)
+		got := derived(takeDeltas(t, c))
+		want := map[string]int64{"start entry 11-16 16:00": 6, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
+			"start engaged_visit 11-16 16:00": 2, "second engaged_visit 11-16 16:00": 1}
+		if !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package flush_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
@@ -100,5 +102,37 @@ func TestErase_Visitor(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// expectErased checks that no table has counts of a site. A new table with a site or
+// a page is checked too, unless it has settings.
+func (r *fixture) expectErased(site uuid.UUID) {
+	r.t.Helper()
+	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
+	r.must(err)
+	defer func() { _ = c.Close(context.WithoutCancel(r.t.Context())) }()
+	rows, err := c.Query(r.t.Context(), `select c.relname::text, a.attname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
+		where c.relkind in ('r', 'p') and not c.relispartition and c.relname ~ '^(view|site|stats)_'
+		and (a.attname = 'site_id' and a.atttypid = 'uuid'::regtype or a.attname = 'page_id') and c.relname not in ('site_alert_rules', 'view_erasures') order by 1, 2`)
+	r.must(err)
+	var tables [][2]string
+	for rows.Next() {
+		var table [2]string
+		r.must(rows.Scan(&table[0], &table[1]))
+		tables = append(tables, table)
+	}
+	r.must(rows.Err())
+	if len(tables) < 15 {
+		r.t.Errorf("found %d tables with counts of sites, want at least 15: %v", len(tables), tables)
+	}
+	for _, table := range tables {
+		left := "select count(*) from " + table[0] + " where site_id = $1"
+		if table[1] == "page_id" {
+			left = "select count(*) from " + table[0] + " where page_id <> 0 and page_id not in (select id from view_pages) and $1::uuid is not null"
+		}
+		if n := r.number(left, site); n != 0 {
+			r.t.Errorf("%d rows of %s are left after an erasure", n, table[0])
+		}
 	}
 }

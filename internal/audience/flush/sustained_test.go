@@ -118,7 +118,7 @@ func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) fl
 				if !withHeartbeats {
 					continue
 				}
-				if _, err := s.batcher.Heartbeat(s.t.Context(), counter.Heartbeat{Site: s.site, Page: h.Page, View: h.View, Engaged: 15 * time.Second, Scroll: 60, At: time.Now()}); err != nil {
+				if _, err := s.batcher.Heartbeat(s.t.Context(), counter.Heartbeat{Site: s.site, Page: h.Page, View: h.View, Visitor: h.Visitor, Engaged: 15 * time.Second, Scroll: 60, At: time.Now()}); err != nil {
 					s.t.Error(err)
 					return
 				}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,7 +23,7 @@ const (
 	maxHitAge = 48 * time.Hour
 )
 
-// serverHit is a hit of one reader sent by a server.
+// serverHit is a hit of one reader, or an event, sent by a server.
 type serverHit struct {
 	Type      string     `json:"type"`
 	Page      string     `json:"page"`
@@ -34,6 +35,8 @@ type serverHit struct {
 	UserAgent string     `json:"user_agent"`
 	OptOut    bool       `json:"opt_out"`
 	Time      *time.Time `json:"time"`
+	// Properties of a declared event.
+	Properties map[string]string `json:"properties"`
 }
 
 // batchResult is the response to a batch.
@@ -109,42 +112,38 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 	return rows, true
 }
 
-func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMessage) (batchResult, error) {
+// rows are the valid rows of a batch.
+type rows struct {
+	hits     []counter.Hit
+	events   []counter.Event
+	filtered []counter.FilteredHit
+}
+
+func (in *Handler) countRows(r *http.Request, s *site.Active, raws []json.RawMessage) (batchResult, error) {
 	out := batchResult{Filtered: map[string]int{}, Rejected: []rejectedRow{}}
-	var hits []counter.Hit
-	var filtered []counter.FilteredHit
+	var all rows
 	now := in.now()
-	for i, raw := range rows {
-		h, reason, problems := in.parseRow(s, raw, now)
-		if len(problems) == 0 {
-			h.page = in.pageName(h)
-		}
-		var counted counter.Hit
-		if len(problems) == 0 && reason == "" {
-			var err error
-			if counted, err = in.buildHit(r.Context(), h); err != nil {
-				if problems = requestErrors(err); problems == nil {
-					return batchResult{}, err
-				}
+	for i, raw := range raws {
+		problems, err := in.addRow(r.Context(), s, raw, now, &all)
+		if err != nil {
+			if problems = requestErrors(err); problems == nil {
+				return batchResult{}, err
 			}
 		}
-		switch {
-		case len(problems) > 0:
+		if len(problems) > 0 {
 			out.Rejected = append(out.Rejected, rejectedRow{i, fieldErrors(problems)})
-		case reason != "":
-			filtered = append(filtered, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
-			out.Filtered[string(reason)]++
-		default:
-			hits = append(hits, counted)
 		}
 	}
-	if len(filtered) > 0 {
-		if err := in.Bulk.CountFiltered(r.Context(), filtered); err != nil {
+	for _, f := range all.filtered {
+		out.Filtered[f.Reason]++
+	}
+	if len(all.filtered) > 0 {
+		if err := in.Bulk.CountFiltered(r.Context(), all.filtered); err != nil {
 			return batchResult{}, err
 		}
 	}
-	if len(hits) > 0 {
-		outcomes, err := in.Bulk.Count(r.Context(), hits)
+	if len(all.hits) > 0 {
+		outcomes, err := in.Bulk.Count(r.Context(), all.hits)
 		if err != nil {
 			return batchResult{}, err
 		}
@@ -153,26 +152,69 @@ func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMes
 				out.Counted++
 			}
 		}
+	}
+	// Last, because a server that repeats a failed batch counts its events again.
+	if len(all.events) > 0 {
+		if err := in.Bulk.CountEvents(r.Context(), all.events); err != nil {
+			return batchResult{}, err
+		}
+		out.Counted += len(all.events)
+	}
+	if out.Accepted = len(all.hits) + len(all.events); out.Accepted > 0 {
 		in.Notifier.Notify(s.ID)
 	}
-	out.Accepted = len(hits)
 	return out, nil
+}
+
+// addRow adds one row, or returns what is wrong with it.
+func (in *Handler) addRow(ctx context.Context, s *site.Active, raw []byte, now time.Time, all *rows) ([]apperr.FieldError, error) {
+	row, h, reason, problems := in.parseRow(s, raw, now)
+	if len(problems) > 0 {
+		return problems, nil
+	}
+	h.page = in.pageName(h)
+	filter := func(reason botfilter.Reason) {
+		all.filtered = append(all.filtered, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+	}
+	if !isKind(string(h.kind)) {
+		e, reason, hasUnknown := buildEvent(h, string(h.kind), row.Properties, reason)
+		if reason != "" {
+			filter(reason)
+			return nil, nil
+		}
+		all.events = append(all.events, e)
+		if hasUnknown {
+			filter(unknownProperty)
+		}
+		return nil, nil
+	}
+	if reason != "" {
+		filter(reason)
+		return nil, nil
+	}
+	counted, err := in.buildHit(ctx, h)
+	if err == nil {
+		all.hits = append(all.hits, counted)
+	}
+	return nil, err
 }
 
 // parseRow parses one row. The server identified the reader, so everything
 // except the time is trusted.
-func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []apperr.FieldError) {
-	var row serverHit
+func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (row serverHit, h hit, reason botfilter.Reason, problems []apperr.FieldError) {
 	if problem := decode(raw, &row); problem != nil {
-		return h, "", []apperr.FieldError{*problem}
+		return row, h, "", []apperr.FieldError{*problem}
 	}
 	m := message{Type: row.Type, Page: row.Page, URL: row.URL, Referrer: row.Referrer, Visitor: row.Visitor, User: row.User}
 	if m.Type == "" {
 		m.Type = string(counter.View)
 	}
 	h, problems = in.parseMessage(&http.Request{}, s, m)
-	if !isKind(m.Type) {
-		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."})
+	isEvent := !isKind(m.Type)
+	if isEvent {
+		problems = append(problems, checkProperties(row.Properties)...)
+	} else if len(row.Properties) > 0 {
+		problems = append(problems, propertiesOfHit())
 	}
 	h.at, h.traits.UserAgent = now, row.UserAgent
 	if row.Time != nil {
@@ -192,7 +234,7 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, r
 		h.traits.Address = a
 	}
 	isIdentified := row.User != "" || row.Visitor != "" && s.VisitorSite.UseCookie
-	if !isIdentified && row.Address == "" {
+	if !isEvent && !isIdentified && row.Address == "" {
 		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address to identify the visitor."})
 	}
 	switch {
@@ -201,5 +243,5 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, r
 	case row.UserAgent != "":
 		reason = in.Bots.MatchAgent(row.UserAgent)
 	}
-	return h, reason, problems
+	return row, h, reason, problems
 }

@@ -48,6 +48,11 @@ func checkProperties(properties map[string]string) []apperr.FieldError {
 	return problems
 }
 
+// propertiesOfHit is the error of properties of a view, click or conversion.
+func propertiesOfHit() apperr.FieldError {
+	return apperr.FieldError{Field: "properties", Code: "unknown_field", Message: "Only declared events have properties."}
+}
+
 // isPersonal reports whether a value may identify a person.
 func isPersonal(value string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(strings.TrimSpace(value), "[]")); err == nil {
@@ -62,12 +67,9 @@ func (in *Handler) countEvent(ctx context.Context, h hit, name string, propertie
 	filtered := func(reason botfilter.Reason) (bool, error) {
 		return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 	}
-	event, declared := h.site.DeclaredEvent(name)
-	switch {
-	case reason != "":
+	e, reason, hasUnknown := buildEvent(h, name, properties, reason)
+	if reason != "" {
 		return filtered(reason)
-	case !declared:
-		return filtered(unknownEvent)
 	}
 	v, err := in.identify(ctx, h)
 	if err != nil {
@@ -81,23 +83,35 @@ func (in *Handler) countEvent(ctx context.Context, h hit, name string, propertie
 	if !within {
 		return filtered(botfilter.Rate)
 	}
-	e := counter.Event{Site: h.site.CounterSite, Page: h.page, Name: name, At: h.at}
-	unknown := 0
+	if err := in.Counter.CountEvent(ctx, e); err != nil {
+		return false, err
+	}
+	in.Notifier.Notify(h.site.ID)
+	if hasUnknown {
+		_, err = filtered(unknownProperty)
+	}
+	return true, err
+}
+
+// buildEvent returns an event with its declared properties, or the reason to filter
+// it.
+func buildEvent(h hit, name string, properties map[string]string, found botfilter.Reason) (e counter.Event, reason botfilter.Reason, hasUnknown bool) {
+	event, declared := h.site.DeclaredEvent(name)
+	switch {
+	case found != "":
+		return e, found, false
+	case !declared:
+		return e, unknownEvent, false
+	}
+	e = counter.Event{Site: h.site.CounterSite, Page: h.page, Name: name, At: h.at}
 	for _, property := range slices.Sorted(maps.Keys(properties)) {
 		if !slices.Contains(event.Properties, property) {
-			unknown++
+			hasUnknown = true
 			continue
 		}
 		if value := strings.TrimSpace(properties[property]); value != "" {
 			e.Properties = append(e.Properties, counter.Property{Name: property, Value: value})
 		}
 	}
-	if err := in.Counter.CountEvent(ctx, e); err != nil {
-		return false, err
-	}
-	in.Notifier.Notify(h.site.ID)
-	if unknown > 0 {
-		_, err = filtered(unknownProperty)
-	}
-	return true, err
+	return e, "", hasUnknown
 }

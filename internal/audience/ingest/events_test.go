@@ -16,7 +16,7 @@ import (
 func TestEvent_DeclaredEventsCount(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	s, _ := d.Site(func(s *site.Site) {
+	s, secret := d.Site(func(s *site.Site) {
 		s.RateHits = 100
 		s.Events = []site.Event{{Name: "Sign up", Properties: []string{"plan"}}}
 	})
@@ -46,6 +46,15 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 		fmt.Sprint(d.filtered(s, "/b")) != "map[unknown_event:1]" {
 		t.Errorf("an event that is not declared: got %s, header %q", a.Status, a.Header.Get("X-Plausible-Dropped"))
 	}
+	// A server sends events in batches, and needs no visitor for them.
+	rows := `[{"type":"Sign up","page":"/a","properties":{"plan":"pro"}},{"type":"Sign up","page":"/a","properties":{"color":"red"}},{"type":"Log in","page":"/c"},` +
+		`{"type":"Sign up","page":"/a","properties":{"plan":"an@example.com"}},{"type":"Sign up","page":"/c","opt_out":true},{"page":"/c","user":"7","properties":{"plan":"pro"}}]`
+	want := `{"accepted":2,"counted":2,"filtered":{"opt_out":1,"unknown_event":1,"unknown_property":1},"rejected":[` +
+		`{"index":3,"errors":[{"field":"properties.plan","code":"personal_data","message":"Must not contain an e-mail address, an IP address, a phone number or a token."}]},` +
+		`{"index":5,"errors":[{"field":"properties","code":"unknown_field","message":"Only declared events have properties."}]}]}`
+	if a := d.send("POST", "/v1/batch", rows, "Authorization", "Bearer "+secret, "Content-Type", "application/json"); a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {
+		t.Errorf("a batch: got %s %s, want %s", a.Status, a.body, want)
+	}
 	d.expectProblem("no type", send("", `{}`), 422, "invalid_request", "type")
 
 	counts := map[string]int64{}
@@ -62,7 +71,7 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(counts), "map[Sign up  :5 Sign up plan 7:1 Sign up plan pro:3]"; got != want {
+	if got, want := fmt.Sprint(counts), "map[Sign up  :7 Sign up plan 7:1 Sign up plan pro:4]"; got != want {
 		t.Errorf("events: got %s, want %s", got, want)
 	}
 }

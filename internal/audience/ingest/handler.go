@@ -37,6 +37,7 @@ type Counter interface {
 type BulkCounter interface {
 	Count(ctx context.Context, hits []counter.Hit) ([]counter.Outcome, error)
 	CountFiltered(ctx context.Context, hits []counter.FilteredHit) error
+	CountEvents(ctx context.Context, events []counter.Event) error
 	PageStats(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
 }
 

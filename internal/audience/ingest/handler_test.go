@@ -239,11 +239,10 @@ func TestHandler_Batch(t *testing.T) {
 		"",
 	}, "\n")
 	a := d.send("POST", "/v1/batch", lines, headers...)
-	want := `{"accepted":5,"counted":4,"filtered":{"library":1,"opt_out":1},"rejected":[` +
+	want := `{"accepted":5,"counted":4,"filtered":{"library":1,"opt_out":1,"unknown_event":1},"rejected":[` +
 		`{"index":5,"errors":[{"field":"address","code":"required","message":"Send user, visitor or address to identify the visitor."}]},` +
 		`{"index":6,"errors":[{"field":"address","code":"invalid","message":"Must be an IP address."}]},` +
 		`{"index":7,"errors":[{"field":"page","code":"required","message":"Send the page's URL or id."}]},` +
-		`{"index":8,"errors":[{"field":"type","code":"not_allowed","message":"One of view, click and conversion."}]},` +
 		`{"index":9,"errors":[{"field":"user","code":"wrong_type","message":"Must not be a number."}]},` +
 		`{"index":10,"errors":[{"field":"body","code":"not_json","message":"Send one JSON object."}]}]}`
 	if a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {

@@ -72,7 +72,7 @@ func (in *Handler) recordHeartbeat(ctx context.Context, h hit, total counter.Hea
 	if err != nil || !within {
 		return err
 	}
-	total.Page = in.pageName(h)
+	total.Page, total.Visitor = in.pageName(h), v
 	known, err := in.Counter.Heartbeat(ctx, total)
 	if known {
 		in.Notifier.Notify(h.site.ID)

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
 	"dateline/internal/testing/enginetest"
 )
@@ -101,9 +105,20 @@ func heartbeatsOf(t *testing.T, tab *enginetest.Tab) (all []sentHeartbeat) {
 // the computer asleep is within 10% of the actual reading time.
 func TestTracker_MeasuresEngagedTime(t *testing.T) {
 	w := openWeb(t, "")
+	// The server's clock is 15 minutes behind while the view is counted, so that it has
+	// lasted as long as its heartbeats say.
+	var isLater atomic.Bool
+	w.Ingest.Now = func() time.Time {
+		if isLater.Load() {
+			return time.Now()
+		}
+		return time.Now().Add(-15 * time.Minute)
+	}
 	tab := w.Open(virtualTime)
 	tab.Go(w.page("/long"))
 	tab.Await("views.length==1")
+	w.awaits(map[string]int64{"/long": 1})
+	isLater.Store(true)
 	tab.Eval("read(60000)")
 	var at []float64
 	for _, b := range heartbeatsOf(t, tab) {
@@ -134,6 +149,10 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 		t.Errorf("%d heartbeats say that the page was hidden, want 2: %+v", hidden, beats)
 	}
 	t.Logf("measured %.1f s of 360 s with %d heartbeats", last.Engaged/1000, len(beats))
+	// The stored bucket contains the time, although some of the heartbeats were sent twice.
+	tab.Eval(`for(const b of beats.slice(-3))fetch(new URL("/v1/heartbeat",document.querySelector("script[data-site]").src),{method:"POST",mode:"no-cors",
+		body:JSON.stringify({site:document.querySelector("script[data-site]").dataset.site,url:b.url,view:b.view,engaged:Math.round(b.engaged),scroll:b.scroll,hidden:b.hidden})})`)
+	w.expectEngaged("/long", 360*time.Second, last.Scroll)
 	// Without a reader, nothing is sent.
 	tab.Eval("leave(false);pass(60000)")
 	n := len(heartbeatsOf(t, tab))
@@ -141,6 +160,52 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 	if got := len(heartbeatsOf(t, tab)); got != n {
 		t.Errorf("%d heartbeats were sent without a reader", got-n)
 	}
+}
+
+// expectEngaged checks that the only view of a page is stored with an engaged time and
+// a scroll depth.
+func (w *web) expectEngaged(page string, engaged time.Duration, scroll int) {
+	w.t.Helper()
+	var sum *counter.EngagementDelta
+	got := ""
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		w.Must(w.Counter.Aggregate(w.t.Context()))
+		for shard := range w.Counter.Shards() {
+			w.Must(w.Counter.MarkSeeded(w.t.Context(), shard))
+			id := uuid.New()
+			_, err := w.Counter.TakeBatch(w.t.Context(), shard, id)
+			w.Must(err)
+			batch, err := w.Counter.ReadBatch(w.t.Context(), shard, id)
+			w.Must(err)
+			for _, d := range batch.Deltas {
+				for i := range d.Engagement {
+					if d.Page == page {
+						sum = sum.Plus(&d.Engagement[i])
+					}
+				}
+			}
+		}
+		if sum == nil {
+			continue
+		}
+		// The bounds of the highest bucket that contains the view.
+		bucket := 0
+		for bucket+1 < counter.EngagedBuckets && sum.Engaged[bucket+1] > 0 {
+			bucket++
+		}
+		bound := func(i int) time.Duration {
+			return time.Duration(math.Pow(counter.MaxEngaged.Seconds(), float64(i)/counter.EngagedBuckets) * float64(time.Second))
+		}
+		got = fmt.Sprint(bound(bucket), " to ", bound(bucket+1), ", scrolled ", sum.Scrolled)
+		want := [counter.ScrollSteps]int64{}
+		for i := range scroll / 25 {
+			want[i] = 1
+		}
+		if sum.Engaged[0] == 1 && bound(bucket) <= engaged && engaged < bound(bucket+1) && sum.Scrolled == want {
+			return
+		}
+	}
+	w.t.Errorf("the view of %s is stored as %s, want %s and %d %%", page, got, engaged, scroll)
 }
 
 func TestTracker_CountsPlayingMediaAsActivity(t *testing.T) {

@@ -82,7 +82,7 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 	if isEvent {
 		problems = append(problems, checkProperties(m.Properties)...)
 	} else if len(m.Properties) > 0 {
-		problems = append(problems, apperr.FieldError{Field: "properties", Code: "unknown_field", Message: "Only declared events have properties."})
+		problems = append(problems, propertiesOfHit())
 	}
 	if len(problems) > 0 {
 		writeInvalid(w, problems...)

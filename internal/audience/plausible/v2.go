@@ -123,11 +123,7 @@ func (a *API) bounds(q query) (from, to time.Time) {
 	if q.lastDay {
 		return now.Add(-24 * time.Hour).Truncate(time.Second), now.Truncate(time.Second)
 	}
-	at := func(d counter.Day) time.Time {
-		y, m, day := d.Time().Date()
-		return time.Date(y, m, day, 0, 0, 0, 0, now.Location())
-	}
-	return at(q.from), at(q.to + 1).Add(-time.Second)
+	return q.from.StartIn(now.Location()), (q.to + 1).StartIn(now.Location()).Add(-time.Second)
 }
 
 func (a *API) v2Range(q *query, in V2) error {
@@ -177,6 +173,11 @@ func (a *API) v2Range(q *query, in V2) error {
 // combined.
 func v2Filter(filters []any) (*filter, error) {
 	const shape = `Must be a list such as ["is", "event:page", ["/blog"]].`
+	if len(filters) > 0 {
+		if _, ok := filters[0].(string); ok { // some clients send one filter instead of a list
+			filters = []any{filters}
+		}
+	}
 	switch len(filters) {
 	case 0:
 		return nil, nil

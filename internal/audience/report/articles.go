@@ -62,16 +62,23 @@ func (c *computation) published(r *readings) (err error) {
 	return err
 }
 
-// nameArticles adds the articles to pages.
-func (c *computation) nameArticles(r *readings) error {
+// completePages adds the articles and the engagement to pages.
+func (c *computation) completePages(r *readings) error {
 	if len(r.pages) == 0 {
 		return nil
 	}
-	found, err := c.Store.ReportArticles(c.ctx, c.q.Site.ID, valuesOf(r.pages))
+	names := valuesOf(r.pages)
+	found, err := c.Store.ReportArticles(c.ctx, c.q.Site.ID, names)
+	if err != nil {
+		return err
+	}
+	engagement, err := c.Store.ReportPageEngagement(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), names)
 	for i := range r.pages {
-		if a, ok := found[r.pages[i].Value]; ok {
-			r.pages[i].Article = &a
+		page := &r.pages[i]
+		if a, ok := found[page.Value]; ok {
+			page.Article = &a
 		}
+		page.Engagement = engagement[page.Value]
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func (c *computation) run() (Report, error) {
 		return out, err
 	}
 	c.ctx = parent
-	if err := c.nameArticles(&r); err != nil {
+	if err := c.completePages(&r); err != nil {
 		return out, err
 	}
 	for _, t := range available {
@@ -237,10 +237,7 @@ func larger(a, b *int64) *int64 {
 	return a
 }
 
-func (c *computation) midnight(d counter.Day) time.Time {
-	y, m, day := d.Time().Date()
-	return time.Date(y, m, day, 0, 0, 0, 0, c.zone)
-}
+func (c *computation) midnight(d counter.Day) time.Time { return d.StartIn(c.zone) }
 
 // hours returns a series by hour, zeros included.
 func (c *computation) hours(from, to counter.Day, until time.Time) ([]Bucket, error) {
@@ -270,7 +267,7 @@ func (c *computation) hours(from, to counter.Day, until time.Time) ([]Bucket, er
 
 func zeroHour() Totals {
 	n := int64(0)
-	return Totals{Views: &n, Visits: &n, SecondViews: &n, Recirculation: &n, Clicks: &n, Conversions: &n}
+	return Totals{Views: &n, Visits: &n, SecondViews: &n, EngagedVisits: &n, Recirculation: &n, Clicks: &n, Conversions: &n}
 }
 
 func monthOf(d counter.Day) counter.Day {
@@ -303,7 +300,7 @@ func Sum(days []DayTotals) Totals {
 	all := Totals{}
 	for _, f := range []func(*Totals) **int64{
 		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
-		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.Recirculation },
+		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.EngagedVisits }, func(t *Totals) **int64 { return &t.Recirculation },
 		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
 		func(t *Totals) **int64 { return &t.SocialViews }, func(t *Totals) **int64 { return &t.Events },
 	} {

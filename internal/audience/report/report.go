@@ -172,6 +172,7 @@ type Query struct {
 // are unknown, for example because they are not counted by dimension.
 type Totals struct {
 	Views, Visitors, Visits, SecondViews, Recirculation, Clicks, Conversions *int64
+	EngagedVisits                                                            *int64 // with a second page load or a view read for 10 seconds
 	SocialViews                                                              *int64 // that came from social networks
 	Articles                                                                 *int64 // published in the period
 	Events                                                                   *int64
@@ -253,6 +254,8 @@ type Store interface {
 	// Completed months have lists of their own, with more pages than days.
 	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, limit int) ([]Row, error)
 	ReportNamedPages(ctx context.Context, site uuid.UUID, r PageRange, names []string) ([]Row, error)
+	// ReportPageEngagement reads the engagement of pages by name.
+	ReportPageEngagement(ctx context.Context, site uuid.UUID, r PageRange, names []string) (map[string]*counter.EngagementDelta, error)
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
 	ArticleStore
 	EventStore

@@ -107,7 +107,7 @@ func (e net) Unwrap() error { return e.error }
 
 // Commands returns the commands.
 func Commands(o Options) []*cobra.Command {
-	return []*cobra.Command{o.login(), o.logout(), o.profilesCommand(), o.post(), o.posts(), o.accounts(), o.sites(), o.articles(), o.sources(), o.watch(), o.mcp()}
+	return []*cobra.Command{o.login(), o.logout(), o.profilesCommand(), o.post(), o.posts(), o.accounts(), o.sites(), o.articles(), o.rules(), o.sources(), o.watch(), o.mcp()}
 }
 
 // session is a command that is connected to an instance.

@@ -18,6 +18,36 @@ import (
 // Times are RFC 3339 with the offset of the time zone in which people read them.
 type Params map[string]any
 
+// Message is a sentence with its code and its values.
+type Message struct {
+	Code   string `json:"code"`
+	Text   string `json:"message"`
+	Params Params `json:"params,omitempty"`
+}
+
+// New returns a Message with a filled template, see Format.
+func New(code, template string, args ...any) Message {
+	text, params := Format(template, args...)
+	return Message{Code: code, Text: text, Params: params}
+}
+
+// Messages are sentences that are read one after the other.
+type Messages []Message
+
+// One returns a single Message.
+func One(code, template string, args ...any) Messages {
+	return Messages{New(code, template, args...)}
+}
+
+// Text joins the sentences.
+func (m Messages) Text() string {
+	texts := make([]string, len(m))
+	for i, one := range m {
+		texts[i] = one.Text
+	}
+	return strings.Join(texts, " ")
+}
+
 // Bytes is the size of a file.
 type Bytes int64
 

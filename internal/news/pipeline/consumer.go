@@ -88,9 +88,9 @@ type Stats struct {
 // Run processes pages until MaxDuration has passed or stop is closed. Pages are leased:
 // those of a worker that dies are leased again, and the result of a page is stored in
 // the transaction that removes it from the queue.
-func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func(Stats)) (Stats, error) {
-	pace := d.Timing.withDefaults()
-	if err := d.startOverdueActions(ctx); err != nil {
+func (c *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func(Stats)) (Stats, error) {
+	pace := c.Timing.withDefaults()
+	if err := c.startOverdueActions(ctx); err != nil {
 		return Stats{}, err
 	}
 	var total Stats
@@ -101,12 +101,12 @@ func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func
 			return total, nil
 		default:
 		}
-		leased, err := d.Store.LeaseCrawledPages(ctx, batchSize, pace.Lease)
+		leased, err := c.Store.LeaseCrawledPages(ctx, batchSize, pace.Lease)
 		if err != nil {
 			return total, err
 		}
 		if len(leased) > 0 {
-			d.processBatch(ctx, leased, pace, &total, heartbeat)
+			c.processBatch(ctx, leased, pace, &total, heartbeat)
 			lastPage = time.Now()
 		}
 		heartbeat(total)
@@ -123,26 +123,26 @@ func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func
 }
 
 // startOverdueActions starts requested actions again whose workflow was not started.
-func (d *Consumer) startOverdueActions(ctx context.Context) error {
-	domains, err := d.Store.OverdueSelectorActions(ctx, actionRetryAge, batchSize)
+func (c *Consumer) startOverdueActions(ctx context.Context) error {
+	domains, err := c.Store.OverdueSelectorActions(ctx, actionRetryAge, batchSize)
 	for _, domain := range domains {
-		d.startLearning(ctx, domain)
+		c.startLearning(ctx, domain)
 	}
 	return err
 }
 
-func (d *Consumer) startLearning(ctx context.Context, domain string) {
-	if err := d.Learners.StartSelectorLearning(ctx, domain); err != nil {
-		d.Log.Warn("could not start the learning workflow; the next run retries", "domain", domain, "error", err)
+func (c *Consumer) startLearning(ctx context.Context, domain string) {
+	if err := c.Learners.StartSelectorLearning(ctx, domain); err != nil {
+		c.Log.Warn("could not start the learning workflow; the next run retries", "domain", domain, "error", err)
 	}
 }
 
 // processBatch processes a batch in parallel and renews the leases of its pages.
-func (d *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats)) {
+func (c *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats)) {
 	var mu sync.Mutex
 	open := map[int64]bool{}
-	for _, c := range leased {
-		open[c.ID] = true
+	for _, crawled := range leased {
+		open[crawled.ID] = true
 	}
 	working, done := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
@@ -167,30 +167,30 @@ func (d *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage,
 				continue
 			}
 			renewed = time.Now()
-			if err := d.Store.RenewCrawled(working, ids, pace.Lease); err != nil && working.Err() == nil {
-				d.Log.Warn("could not renew page leases; pages may be processed twice", "error", err)
+			if err := c.Store.RenewCrawled(working, ids, pace.Lease); err != nil && working.Err() == nil {
+				c.Log.Warn("could not renew page leases; pages may be processed twice", "error", err)
 			}
 		}
 	})
 	queue := make(chan crawl.CrawledPage)
 	var workers sync.WaitGroup
-	parallel := d.MaxParallel
+	parallel := c.MaxParallel
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	for range min(parallel, len(leased)) {
 		workers.Go(func() {
-			for c := range queue {
-				one := d.process(ctx, c, pace)
+			for crawled := range queue {
+				one := c.process(ctx, crawled, pace)
 				mu.Lock()
-				delete(open, c.ID)
+				delete(open, crawled.ID)
 				total.add(one)
 				mu.Unlock()
 			}
 		})
 	}
-	for _, c := range leased {
-		queue <- c
+	for _, crawled := range leased {
+		queue <- crawled
 	}
 	close(queue)
 	workers.Wait()
@@ -209,27 +209,27 @@ func (t *Stats) add(o Stats) {
 
 // process extracts and saves one page. Errors of the page are recorded; on errors of a
 // dependency, the page is released for a later retry.
-func (d *Consumer) process(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
-	if c.Removed {
-		return d.markRemoved(ctx, c, pace)
+func (c *Consumer) process(ctx context.Context, crawled crawl.CrawledPage, pace Timing) Stats {
+	if crawled.Removed {
+		return c.markRemoved(ctx, crawled, pace)
 	}
-	r, err := d.extract(ctx, c)
+	r, err := c.extract(ctx, crawled)
 	var saved SaveResult
 	if err == nil {
-		saved, err = d.Store.SaveExtraction(ctx, r)
+		saved, err = c.Store.SaveExtraction(ctx, r)
 	}
 	if err != nil {
-		return d.release(ctx, c, pace, err)
+		return c.release(ctx, crawled, pace, err)
 	}
 	if saved.LeaseLost {
 		return Stats{}
 	}
-	d.recordMetrics(ctx, r)
+	c.recordMetrics(ctx, r)
 	if r.SelectorVersion > 0 && r.SelectorVersion == saved.Version {
-		d.Extractor.trust.record(c.DomainID, saved, r.Outcome.Found[article.FieldBody])
+		c.Extractor.trust.record(crawled.DomainID, saved, r.Outcome.Found[article.FieldBody])
 	}
 	if saved.ActionRequested {
-		d.startLearning(ctx, r.Page.Domain)
+		c.startLearning(ctx, r.Page.Domain)
 	}
 	out := Stats{Pages: 1}
 	switch {
@@ -244,22 +244,22 @@ func (d *Consumer) process(ctx context.Context, c crawl.CrawledPage, pace Timing
 }
 
 // release returns a page to the queue.
-func (d *Consumer) release(ctx context.Context, c crawl.CrawledPage, pace Timing, cause error) Stats {
+func (c *Consumer) release(ctx context.Context, crawled crawl.CrawledPage, pace Timing, cause error) Stats {
 	if ctx.Err() == nil && cause != nil {
-		d.Log.Warn("page deferred", "url_id", c.URLID, "domain_id", c.DomainID, "attempts", c.Attempts, "error", cause)
+		c.Log.Warn("page deferred", "url_id", crawled.URLID, "domain_id", crawled.DomainID, "attempts", crawled.Attempts, "error", cause)
 	}
 	// Also when the worker stops, so that nobody waits for the lease to expire.
-	if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.RetryDelay); err != nil {
-		d.Log.Warn("could not release a page; it is leased again when its lease expires", "url_id", c.URLID, "error", err)
+	if err := c.Store.ReleaseCrawled(context.WithoutCancel(ctx), crawled, pace.RetryDelay); err != nil {
+		c.Log.Warn("could not release a page; it is leased again when its lease expires", "url_id", crawled.URLID, "error", err)
 	}
 	return Stats{Deferred: 1}
 }
 
 // markRemoved marks the articles of a removed page.
-func (d *Consumer) markRemoved(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
-	result, err := d.Store.MarkPageRemoved(ctx, c)
+func (c *Consumer) markRemoved(ctx context.Context, crawled crawl.CrawledPage, pace Timing) Stats {
+	result, err := c.Store.MarkPageRemoved(ctx, crawled)
 	if err != nil || result.Deferred {
-		return d.release(ctx, c, pace, err)
+		return c.release(ctx, crawled, pace, err)
 	}
 	if result.LeaseLost {
 		return Stats{}
@@ -267,15 +267,15 @@ func (d *Consumer) markRemoved(ctx context.Context, c crawl.CrawledPage, pace Ti
 	return Stats{Pages: 1, Removed: result.Articles}
 }
 
-func (d *Consumer) extract(ctx context.Context, c crawl.CrawledPage) (Extraction, error) {
-	page, rules, err := d.Store.PageOf(ctx, c)
+func (c *Consumer) extract(ctx context.Context, crawled crawl.CrawledPage) (Extraction, error) {
+	page, rules, err := c.Store.PageOf(ctx, crawled)
 	if err != nil {
 		return Extraction{}, err
 	}
-	if c.Attempts > maxAttempts {
+	if crawled.Attempts > maxAttempts {
 		return Extraction{Page: page, Reason: ReasonExtractionError, Detail: "workers died while processing this page", Failed: true}, nil
 	}
-	r, err := d.Extractor.Extract(ctx, page, rules)
+	r, err := c.Extractor.Extract(ctx, page, rules)
 	if errors.Is(err, blob.ErrNotFound) {
 		return Extraction{Page: page, Reason: ReasonPageDeleted, Detail: "the raw page is no longer stored", Failed: true}, nil
 	}

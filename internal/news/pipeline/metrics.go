@@ -19,16 +19,16 @@ type Meter interface {
 }
 
 // recordMetrics counts a page that was saved.
-func (d *Consumer) recordMetrics(ctx context.Context, r Extraction) {
-	if d.Meter == nil {
+func (c *Consumer) recordMetrics(ctx context.Context, r Extraction) {
+	if c.Meter == nil {
 		return
 	}
-	d.Meter.PageExtracted(ctx, resultOf(r))
+	c.Meter.PageExtracted(ctx, resultOf(r))
 	if r.Article == nil {
 		return
 	}
 	for f, found := range r.Outcome.Found {
-		d.Meter.FieldExtracted(ctx, string(f), fieldResult(r, f, found))
+		c.Meter.FieldExtracted(ctx, string(f), fieldResult(r, f, found))
 	}
 }
 

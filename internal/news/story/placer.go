@@ -324,7 +324,7 @@ func (b *batch) place(a vectored) {
 }
 
 // placeAgain updates the placement of a changed article, and reports whether it must be
-// placed anew, because it is no longer similar to its story.
+// placed again, because it is no longer similar to its story.
 func (b *batch) placeAgain(a vectored, old *Placement) (again bool) {
 	c := b.index.Get(old.StoryID)
 	if old.ArticleVersion == a.Version && old.GroupID == a.GroupID || c == nil {

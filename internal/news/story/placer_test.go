@@ -31,7 +31,7 @@ func TestPlacer_GroupsArticlesOfOneEvent(t *testing.T) {
 	if len(all) != 1 || all[0].Articles != 3 || all[0].Owners != 2 || all[0].Copies != 1 {
 		t.Fatalf("got %+v, want one story with 3 articles, 2 owners and 1 copy", all)
 	}
-	page, err := d.desk.Get(t.Context(), d.Owner, all[0].ID)
+	page, err := d.editor.Get(t.Context(), d.Owner, all[0].ID)
 	d.Must(err)
 	if len(page.Entries) != 3 || page.Entries[0].ArticleID != first || !page.Entries[2].IsCopy || len(page.Entries[1].Added) == 0 || !strings.Contains(page.Entries[1].Added[0], "nine million") {
 		t.Errorf("got %+v, want the timeline with what the second article added", page.Entries)
@@ -42,12 +42,12 @@ func TestPlacer_GroupsArticlesOfOneEvent(t *testing.T) {
 
 	// A workspace sees only the articles of its sources.
 	_, other, _ := d.Found("Another newsroom")
-	seen, err := d.desk.List(t.Context(), other, story.Filter{Order: story.Latest})
+	seen, err := d.editor.List(t.Context(), other, story.Filter{Order: story.Latest})
 	d.Must(err)
 	if len(seen) != 0 {
 		t.Errorf("got %+v for a workspace without sources, want none", seen)
 	}
-	if _, err := d.desk.Get(t.Context(), other, all[0].ID); err == nil {
+	if _, err := d.editor.Get(t.Context(), other, all[0].ID); err == nil {
 		t.Error("got a story of which the workspace sees no article")
 	}
 }
@@ -58,7 +58,7 @@ func TestPlacer_CountsDomainsOfOneOwnerOnce(t *testing.T) {
 	d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
 	d.place()
-	_, err := d.desk.SetPreferences(t.Context(), d.Owner, story.Preferences{MinOwners: 5, MaxAgeHours: 12, Owners: map[string]string{"one.example": "Media House", "two.example": "Media House"}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{MinOwners: 5, MaxAgeHours: 12, Owners: map[string]string{"one.example": "Media House", "two.example": "Media House"}})
 	d.Must(err)
 	if all := d.list(story.Filter{Order: story.Latest}); len(all) != 1 || all[0].Owners != 1 {
 		t.Errorf("got %+v, want one owner", all)

@@ -24,7 +24,7 @@ type rig struct {
 	placer     *story.Placer
 	maintainer *story.Maintainer
 	alerter    *story.Alerter
-	desk       *story.Desk
+	editor     *story.Editor
 	announced  int
 }
 
@@ -33,7 +33,7 @@ func newRig(t *testing.T) *rig {
 	t.Parallel()
 	d := &rig{Newsroom: newsroomtest.Open(t)}
 	d.placer, d.maintainer = &story.Placer{Store: d.Store}, &story.Maintainer{Store: d.Store}
-	d.desk = &story.Desk{Store: d.Store, Drafts: drafts{d.Scheduler}}
+	d.editor = &story.Editor{Store: d.Store, Drafts: drafts{d.Scheduler}}
 	d.alerter = &story.Alerter{Store: d.Store, Drafts: drafts{d.Scheduler}, Events: d, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	return d
 }
@@ -113,7 +113,7 @@ func (d *rig) storyOf(article uuid.UUID) uuid.UUID {
 
 func (d *rig) list(f story.Filter) []story.Summary {
 	d.T.Helper()
-	all, err := d.desk.List(d.T.Context(), d.Owner, f)
+	all, err := d.editor.List(d.T.Context(), d.Owner, f)
 	d.Must(err)
 	return all
 }

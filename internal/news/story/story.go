@@ -6,7 +6,7 @@
 // Articles are placed one after the other, in the order in which they were stored: an
 // article joins the most similar story of the same language that is near in time, or
 // starts a new one. Index is the algorithm and does no I/O. Placer applies it to the
-// stored stories, Maintainer merges and splits them later, and Desk applies what editors
+// stored stories, Maintainer merges and splits them later, and Editor applies what editors
 // decide.
 package story
 

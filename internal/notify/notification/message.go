@@ -68,6 +68,10 @@ type data struct {
 	PostID    string     `json:"post_id"`
 	Title     string     `json:"title"`
 	Owners    int        `json:"owners"`
+	Rule      string     `json:"rule"`
+	Reason    string     `json:"reason"`
+	Watch     string     `json:"watch"`
+	Lines     []string   `json:"lines"`
 }
 
 // titles are the titles of events; %s is what they are about.
@@ -76,7 +80,7 @@ func titles() map[string]webpage.Text {
 		"posted":                {EN: "Published on %s", VI: "Đã đăng lên %s"},
 		"failed":                {EN: "Not published on %s", VI: "Không đăng được lên %s"},
 		"uncertain":             {EN: "Check whether it was published on %s", VI: "Cần kiểm tra đã đăng lên %s chưa"},
-		"late":                  {EN: "A post is late", VI: "Có bài đăng trễ"},
+		"late":                  {EN: "A post is late", VI: "Có bài viết bị trễ"},
 		"submitted":             {EN: "Approval requested", VI: "Có bài chờ duyệt"},
 		"approved":              {EN: "Post approved", VI: "Bài đã được duyệt"},
 		"rejected":              {EN: "Changes requested", VI: "Bài bị yêu cầu sửa"},
@@ -89,8 +93,19 @@ func titles() map[string]webpage.Text {
 		"story_missed":          {EN: "Other sources have a story, you do not: %s", VI: "Nơi khác đã đưa tin, bạn chưa có: %s"},
 		"site_spike":            {EN: "Many more views than usual: %s", VI: "Lượt xem tăng vọt: %s"},
 		"site_drop":             {EN: "Far fewer views than usual: %s", VI: "Lượt xem giảm mạnh: %s"},
+		"rule_paused":           {EN: "The rule %s paused itself", VI: "Quy tắc %s đã tự tạm dừng"},
+		"page_changed":          {EN: "Page changed: %s", VI: "Trang đã thay đổi: %s"},
 		"system_trouble":        {EN: "Problem: %s", VI: "Sự cố: %s"},
 		"system_recovered":      {EN: "Solved: %s", VI: "Đã khắc phục: %s"},
+	}
+}
+
+// pauseReasons says why a rule paused itself.
+func pauseReasons() map[string]webpage.Text {
+	return map[string]webpage.Text{
+		"too_many_articles":    {EN: "Far more articles matched in an hour than it may post.", VI: "Số bài khớp trong một giờ nhiều hơn hẳn số bài được phép đăng."},
+		"failures":             {EN: "Several posts in a row could not be created.", VI: "Nhiều bài liên tiếp không tạo được."},
+		"saved_search_deleted": {EN: "Its saved search was deleted.", VI: "Tìm kiếm đã lưu của quy tắc đã bị xóa."},
 	}
 }
 
@@ -127,7 +142,7 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 			return Entry{}, err
 		}
 	}
-	about := first(f.Handle, f.Site, f.Search, d.Domain, d.Alert, d.Title)
+	about := first(f.Handle, f.Site, f.Search, d.Domain, d.Alert, d.Rule, d.Watch, d.Title)
 	if f.Handle != "" {
 		about = f.Handle + " (" + f.Network + ")"
 	}
@@ -196,6 +211,19 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 			add(webpage.Text{EN: "%d views in the hour from %s; usual are %d.", VI: "%d lượt xem trong giờ từ %s; bình thường %d."}, d.Views, when(*d.Hour), d.Usual)
 		}
 		e.URL = base + "/app/readers?site=" + url.QueryEscape(d.SiteID)
+	case "rule_paused":
+		if reason, ok := pauseReasons()[d.Reason]; ok {
+			add(reason)
+		}
+		if d.Message != "" {
+			add(webpage.Text{EN: "Reason: %s", VI: "Lý do: %s"}, d.Message)
+		}
+		e.URL = base + "/app/rules"
+	case "page_changed":
+		for _, text := range d.Lines {
+			e.Lines = append(e.Lines, oneLine(excerpt(text)))
+		}
+		e.URL = base + "/app/news/watches"
 	case "system_trouble", "system_recovered":
 		if d.Message != "" {
 			e.Lines = append(e.Lines, oneLine(d.Message))
@@ -253,7 +281,7 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 			}
 			out = append(out, line{text: look.Translate(webpage.Text{EN: "It is published:", VI: "Bài đã được đăng:"})}, line{text: published, url: true},
 				line{text: look.Translate(webpage.Text{EN: "It is not published, send it again:", VI: "Bài chưa được đăng, gửi lại:"})}, line{text: absent, url: true},
-				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài đăng:"})})
+				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài viết:"})})
 		}
 		if e.URL != "" {
 			out = append(out, line{text: e.URL, url: true})

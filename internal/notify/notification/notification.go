@@ -43,9 +43,10 @@ type Digest string
 
 // The digests.
 const (
-	NoDigest Digest = "none"
-	Hourly   Digest = "hourly" // at the full hour
-	Daily    Digest = "daily"  // at 8:00
+	NoDigest   Digest = "none"
+	Hourly     Digest = "hourly"      // at the full hour
+	Daily      Digest = "daily"       // at 8:00
+	TwiceDaily Digest = "twice_daily" // in the morning and in the evening, at 7:00 and 18:00
 )
 
 // Status is the status of a channel.
@@ -128,8 +129,21 @@ func (c Channel) zone() *time.Location {
 	return zone
 }
 
-// dailyHour is when daily digests are due.
-const dailyHour = 8
+// Hours at which digests are due.
+const (
+	dailyHour   = 8
+	morningHour = 7
+	eveningHour = 18
+)
+
+// nextHour returns when an hour of the day begins next, after a time.
+func nextHour(local time.Time, hour int) time.Time {
+	next := time.Date(local.Year(), local.Month(), local.Day(), hour, 0, 0, 0, local.Location())
+	if !next.After(local) {
+		next = time.Date(local.Year(), local.Month(), local.Day()+1, hour, 0, 0, 0, local.Location())
+	}
+	return next
+}
 
 // Due returns when a notification about something that happens at a time is sent.
 func (c Channel) Due(at time.Time) time.Time {
@@ -138,11 +152,12 @@ func (c Channel) Due(at time.Time) time.Time {
 	case Hourly:
 		at = local.Add(time.Hour - time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
 	case Daily:
-		next := time.Date(local.Year(), local.Month(), local.Day(), dailyHour, 0, 0, 0, local.Location())
-		if !next.After(local) {
-			next = next.AddDate(0, 0, 1)
+		at = nextHour(local, dailyHour)
+	case TwiceDaily:
+		at = nextHour(local, morningHour)
+		if evening := nextHour(local, eveningHour); evening.Before(at) {
+			at = evening
 		}
-		at = next
 	case NoDigest:
 	}
 	return at.Add(c.quietFor(at))

@@ -62,6 +62,9 @@ func TestChannel_DueFollowsDigestAndQuietHours(t *testing.T) {
 		"hourly, then quiet":  {Hourly, night, "2026-11-23T21:40:10+07:00", "2026-11-24T09:00:00+07:00"},
 		"daily, before eight": {Daily, nil, "2026-11-23T07:59:00+07:00", "2026-11-23T08:00:00+07:00"},
 		"daily, at eight":     {Daily, nil, "2026-11-23T08:00:00+07:00", "2026-11-24T08:00:00+07:00"},
+		"twice, in the night": {TwiceDaily, nil, "2026-11-23T18:00:00+07:00", "2026-11-24T07:00:00+07:00"},
+		"twice, in the day":   {TwiceDaily, nil, "2026-11-23T07:00:00+07:00", "2026-11-23T18:00:00+07:00"},
+		"twice, then quiet":   {TwiceDaily, night, "2026-11-23T19:00:00+07:00", "2026-11-24T09:00:00+07:00"},
 		"daily, then quiet":   {Daily, night, "2026-11-23T08:00:00+07:00", "2026-11-24T09:00:00+07:00"},
 	} {
 		c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Digest: row.digest, Quiet: row.quiet}

@@ -47,6 +47,11 @@ type postData struct {
 	Views         *int64     `json:"views,omitempty"`
 	Usual         *int64     `json:"usual,omitempty"` // median of the same hour of earlier weeks
 	Alert         string     `json:"alert,omitempty"` // name of a problem of the installation
+	RuleID        *uuid.UUID `json:"rule_id,omitempty"`
+	WatchID       *uuid.UUID `json:"watch_id,omitempty"`
+	ChangeID      *uuid.UUID `json:"change_id,omitempty"`
+	Added         *int       `json:"added,omitempty"` // lines
+	Removed       *int       `json:"removed,omitempty"`
 }
 
 type errorData struct {
@@ -99,6 +104,11 @@ type eventData struct {
 	Views         *int64     `json:"views"`
 	Usual         *int64     `json:"usual"`
 	Alert         string     `json:"alert"`
+	RuleID        *uuid.UUID `json:"rule_id"`
+	WatchID       *uuid.UUID `json:"watch_id"`
+	ChangeID      *uuid.UUID `json:"change_id"`
+	Added         *int       `json:"added"`
+	Removed       *int       `json:"removed"`
 }
 
 // Body returns the body for an event. publicURL is the public URL of the API.
@@ -134,6 +144,19 @@ func (e Event) Body(publicURL string) (string, error) {
 		d.SiteID, d.Hour, d.Views, d.Usual = r.SiteID, optionalMillis(r.Hour), r.Views, r.Usual
 		if r.SiteID != nil {
 			d.Link = base + "sites/" + r.SiteID.String() + "/alerts"
+		}
+	case eventRulePaused:
+		d.RuleID, d.Reason = r.RuleID, r.Reason
+		if r.RuleID != nil {
+			d.Link = base + "rules/" + r.RuleID.String()
+		}
+		if r.Message != "" {
+			d.Error = &errorData{Message: r.Message}
+		}
+	case eventPageChanged:
+		d.WatchID, d.ChangeID, d.URL, d.Added, d.Removed = r.WatchID, r.ChangeID, r.URL, r.Added, r.Removed
+		if r.WatchID != nil {
+			d.Link = base + "watches/" + r.WatchID.String() + "/changes"
 		}
 	case eventSystemTrouble, eventSystemRecovered:
 		d.Alert, d.Link = r.Alert, base+"system"

@@ -29,6 +29,8 @@ const (
 	eventSiteDrop            = "site_drop"
 	eventSystemTrouble       = "system_trouble"
 	eventSystemRecovered     = "system_recovered"
+	eventRulePaused          = "rule_paused"
+	eventPageChanged         = "page_changed"
 )
 
 // Status is the status of an endpoint.
@@ -156,7 +158,8 @@ const testType = "webhook.test"
 // Types returns the types that an endpoint can subscribe to.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "story.missed", "site.spike", "site.drop", "system.trouble", "system.recovered"}
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "story.missed", "site.spike", "site.drop", "system.trouble", "system.recovered",
+		"rule.paused", "page.changed"}
 }
 
 // TypeOf returns the public type of an event.
@@ -178,6 +181,10 @@ func TypeOf(event string) string {
 		return "system.trouble"
 	case eventSystemRecovered:
 		return "system.recovered"
+	case eventRulePaused:
+		return "rule.paused"
+	case eventPageChanged:
+		return "page.changed"
 	}
 	return "post." + event
 }

@@ -195,10 +195,12 @@ func (i *importer) replaceIDs(v any) any {
 		}
 		return v
 	case map[string]any:
-		for k := range v {
-			v[k] = i.replaceIDs(v[k])
+		out := make(map[string]any, len(v)) // overrides have ids as keys
+		for k, value := range v {
+			key, _ := i.replaceIDs(k).(string)
+			out[key] = i.replaceIDs(value)
 		}
-		return v
+		return out
 	default:
 		return v
 	}

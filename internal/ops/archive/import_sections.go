@@ -71,7 +71,10 @@ func (i *importer) snippets(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return i.named(ctx, Snippets, SnippetRows, existing, kindAndName)
+	return i.named(ctx, Snippets, SnippetRows, existing, func(row map[string]any) string {
+		row["template"] = i.replaceIDs(row["template"])
+		return kindAndName(row)
+	})
 }
 
 func kindAndName(row map[string]any) string {

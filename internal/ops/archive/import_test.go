@@ -2,6 +2,7 @@ package archive_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
@@ -79,6 +80,9 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	from.Must(err)
 	_, err = (&snippet.Snippets{Store: from.Store}).Create(t.Context(), from.Owner, snippet.Snippet{Kind: snippet.Hashtags, Name: "Flood", Text: "#flood"})
 	from.Must(err)
+	_, err = (&snippet.Snippets{Store: from.Store}).Create(t.Context(), from.Owner, snippet.Snippet{Kind: snippet.Template, Name: "Morning", Text: "Bản tin",
+		Template: json.RawMessage(`{"accounts": ["` + desk.ID.String() + `"], "overrides": {"` + desk.ID.String() + `": {"content": "Cho Mastodon"}}, "options": {"mastodon": {"visibility": "unlisted"}}}`)})
+	from.Must(err)
 	from.Exec("update accounts set label = 'Desk', color = 'red' where id = $1", desk.ID)
 	from.Exec("update scheduled_posts set label_ids = array[$2::uuid], queue_group_id = $3 where post_id = $1", waiting.ID, flood.ID, group.ID)
 
@@ -93,7 +97,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	if len(done.Skipped) != 0 {
 		t.Errorf("skipped: %v", done.Skipped)
 	}
-	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1, archive.Groups: 1, archive.Labels: 1, archive.Snippets: 1}
+	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1, archive.Groups: 1, archive.Labels: 1, archive.Snippets: 2}
 	for section, n := range want {
 		if done.Added[section] != n {
 			t.Errorf("%s: %d imported of %d", section, done.Added[section], n)
@@ -116,6 +120,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	count("answers", 1, "select count(*) from scheduled_posts c join scheduled_posts p on p.post_id = c.thread_parent_id where c.content = 'Trả lời' and p.content = 'Đã đăng'")
 	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'canceled'")
 	count("series", 1, "select count(*) from series s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.status = 'paused'")
+	count("templates", 1, "select count(*) from snippets s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.template #>> '{options,mastodon,visibility}' = 'unlisted' and s.template -> 'overrides' ? a.id::text and a.workspace_id = $1", to.Workspace.ID)
 	count("posts that would be published automatically", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
 	_ = answer
 

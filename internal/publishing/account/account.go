@@ -30,6 +30,7 @@ type Account struct {
 	RemoteID    string
 	Handle      string
 	Name        string
+	AvatarURL   string // of its picture at the network; empty: none known
 	Label       string // chosen by people, in the place of Name
 	Color       string // likewise
 	Kind        network.Kind

@@ -102,7 +102,7 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 		}
 		known, err := s.identify(ctx, a, use)
 		if err == nil {
-			a.Handle, a.Name = known.Handle, known.Name
+			a.Handle, a.Name, a.AvatarURL = known.Handle, known.Name, known.AvatarURL
 			if err := s.Store.MarkAccountHealthy(ctx, a); err != nil {
 				return Account{}, err
 			}

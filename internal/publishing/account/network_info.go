@@ -15,11 +15,13 @@ type NetworkInfo struct {
 	Configured bool                // OAuth works with the current settings
 	SetupHint  string              // a sentence with the settings that the operator must set
 	Sandbox    bool                // the sandbox has a fake of it
-	Instances  bool                // accounts belong to an instance with its own URL
-	Instance   string              // the default instance
-	CanRenew   bool                // expiring tokens are renewed automatically
-	CanRevoke  bool                // disconnecting revokes tokens at the network
-	Limits     *network.Limits     // the usual ones; nil: unknown until an account is connected
+	// SandboxValues are values of the form that the sandbox accepts.
+	SandboxValues map[string]string
+	Instances     bool            // accounts belong to an instance with its own URL
+	Instance      string          // the default instance
+	CanRenew      bool            // expiring tokens are renewed automatically
+	CanRevoke     bool            // disconnecting revokes tokens at the network
+	Limits        *network.Limits // the usual ones; nil: unknown until an account is connected
 }
 
 // Networks lists the networks and their ways to connect accounts.
@@ -40,6 +42,9 @@ func (s *Service) networkInfo(ctx context.Context, name string) (NetworkInfo, er
 	o := NetworkInfo{Name: name, Configured: true, Sandbox: s.sandboxURL(name) != ""}
 	if form, ok := s.Connectors.FormConnector(name); ok {
 		o.Fields = form.Fields()
+		if o.Sandbox && s.SandboxValues != nil {
+			o.SandboxValues = s.SandboxValues(name)
+		}
 	}
 	if f, ok := adapter.(network.Federated); ok {
 		o.Instances, o.Instance = true, f.DefaultInstance()

@@ -79,10 +79,12 @@ type Service struct {
 	RedirectURI string // of Dateline's OAuth callback
 	// Sandbox returns the URL of a network's fake in the sandbox, or ""; nil: there is
 	// no sandbox.
-	Sandbox  func(network string) string
-	Notifier Notifier     // nil: listeners find events by polling
-	Log      *slog.Logger // nil: no logs
-	Timing   RenewTiming
+	Sandbox func(network string) string
+	// SandboxValues returns what the form of a network's fake accepts; nil: nothing is known.
+	SandboxValues func(network string) map[string]string
+	Notifier      Notifier     // nil: listeners find events by polling
+	Log           *slog.Logger // nil: no logs
+	Timing        RenewTiming
 }
 
 // Open returns an account with its unsealed tokens for an adapter. The tokens of a
@@ -134,7 +136,7 @@ func (s *Service) log() *slog.Logger {
 // that the tokens were issued to.
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
+		Handle: a.Handle, Name: a.Name, AvatarURL: a.AvatarURL, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
 		IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
 	if row.IsRenewable {
 		row.RefreshDueAt = refreshDue(a, time.Now())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
@@ -66,10 +67,10 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 		return TargetResult{}, err
 	}
 	if finding.Found {
-		if err := r.recorder.addEvent(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": finding.Evidence, "url": finding.Receipt.URL}); err != nil {
+		if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": true, "url": finding.Receipt.URL}, finding.Evidence)); err != nil {
 			return TargetResult{}, err
 		}
-		return r.found(ctx, j, call, finding.Receipt, map[string]any{"evidence": finding.Evidence})
+		return r.found(ctx, j, call, finding.Receipt, withEvidence(map[string]any{}, finding.Evidence))
 	}
 	unresolved, err := r.ledger.CountUnresolvedSends(ctx, j.target.ID, call.Segment, call.Revision)
 	if err != nil {
@@ -78,7 +79,7 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 	if !finding.isKeyed && (!finding.Conclusive || unresolved >= maxUnresolvedSends) {
 		return r.outcomes.uncertain(ctx, j, call, cause, finding.Evidence)
 	}
-	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, map[string]any{"found": false, "evidence": finding.Evidence}); err != nil {
+	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": false}, finding.Evidence)); err != nil {
 		return TargetResult{}, err
 	}
 	again := &network.Error{Class: network.Transient, Code: codeAbsent, Message: "The network does not have the post, so it is sent once more."}
@@ -92,6 +93,15 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 		return result, &inProcessRetry{0, err}
 	}
 	return result, err
+}
+
+// withEvidence adds what was searched for and found to the data of an event: the
+// sentences, and their codes and values.
+func withEvidence(data map[string]any, evidence message.Messages) map[string]any {
+	if len(evidence) > 0 {
+		data[post.Evidence], data[post.EvidenceParts] = evidence.Text(), evidence
+	}
+	return data
 }
 
 // found records a post that a lost call published.
@@ -129,11 +139,11 @@ func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *n
 	if at := e.Existing.CreatedAt; known[e.Existing.RemoteID] || !at.IsZero() && at.Before(since.Add(-clockSkew)) {
 		return r.outcomes.failed(ctx, j, call, e)
 	}
-	evidence := "The network refused to publish it again and named the first one."
-	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": evidence, "url": e.Existing.URL}); err != nil {
+	evidence := message.One("first_one_named", "The network refused to publish it again and named the first one.")
+	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": true, "url": e.Existing.URL}, evidence)); err != nil {
 		return TargetResult{}, err
 	}
-	return r.found(ctx, j, call, *e.Existing, map[string]any{"evidence": evidence, "request_id": e.RequestID})
+	return r.found(ctx, j, call, *e.Existing, withEvidence(map[string]any{"request_id": e.RequestID}, evidence))
 }
 
 // search queries the network until the post is found or the last search is over. A
@@ -217,7 +227,7 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 		r.log.WarnContext(ctx, "searching for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
 		e := network.AsError(err)
 		again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
-		return searchResult{Finding: network.Finding{Evidence: e.Message}, isSettled: !again}, nil
+		return searchResult{Finding: network.Finding{Evidence: message.Messages{{Code: e.Code, Text: e.Message, Params: e.Params}}}, isSettled: !again}, nil
 	}
 	after, err := r.ledger.SimilarCalls(ctx, j.target.AccountID, call, since)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/network"
@@ -155,7 +156,7 @@ func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network
 	// listed.
 	if e.Code == codeNotShown && (attempts >= maxAttempts || late != nil) {
 		return o.uncertain(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: e.Code,
-			Message: "No call had a trustworthy response, and the network does not show the post yet."}, "")
+			Message: "No call had a trustworthy response, and the network does not show the post yet."}, nil)
 	}
 	if attempts >= maxAttempts {
 		return o.failedAs(ctx, j, call, e, state)
@@ -197,14 +198,12 @@ func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *netw
 
 // uncertain leaves it to a person to decide whether the call published the post.
 // evidence is what the last search found; empty: there was none.
-func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error, evidence string) (TargetResult, error) {
+func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error, evidence message.Messages) (TargetResult, error) {
 	out := outcomeOf(j, call, cause)
 	if !call.SentAt.IsZero() {
 		out.EventData["sent"] = call.SentAt.UTC()
 	}
-	if evidence != "" {
-		out.EventData["evidence"] = evidence
-	}
+	withEvidence(out.EventData, evidence)
 	out.Status, out.Operation, out.Event, out.Attempts = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 	return o.record(ctx, j, out)
 }

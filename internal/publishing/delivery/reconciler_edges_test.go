@@ -331,3 +331,26 @@ func TestPublish_SendsHeartbeatsWhileItWaits(t *testing.T) {
 		}
 	})
 }
+
+// While another call on the account may explain the listed posts, searches are repeated
+// soon after the planned ones, then less and less often.
+func TestReconciler_DisturbedSearchesAreRepeatedSoon(t *testing.T) {
+	inVirtualTime(t, func(v *virtual) {
+		p := v.add(nil)
+		v.network.publish = func(int, network.Submission) (network.Receipt, error) {
+			v.twin(func(c *storedCall) { c.State = post.CallSending })(p)
+			return network.Receipt{}, lost()
+		}
+		v.network.search = func(int, network.Window) (network.Finding, error) { return network.Finding{Conclusive: true}, nil }
+		v.finish(p)
+		planned, searched := 4, v.network.searched
+		for i, mean := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
+			if len(searched) <= planned+i {
+				t.Fatalf("got %d searches, want more than %d", len(searched), planned+i)
+			}
+			if wait := searched[planned+i].at.Sub(searched[planned+i-1].at); wait < mean/2 || wait >= mean*3/2 {
+				t.Errorf("got %s before the disturbed search %d, want %s, more or less by half", wait, i+1, mean)
+			}
+		}
+	})
+}

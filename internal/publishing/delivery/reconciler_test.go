@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
@@ -29,7 +30,7 @@ func TestReconciler_FoundPostIsNotSentAgain(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)
 		v.network.search = func(n int, _ network.Window) (network.Finding, error) {
-			return network.Finding{Found: n == 2, Conclusive: true, Receipt: receipt("42"), Evidence: "Listed."}, nil
+			return network.Finding{Found: n == 2, Conclusive: true, Receipt: receipt("42"), Evidence: message.One("listed", "Listed.")}, nil
 		}
 		p := v.add(nil)
 		got := v.wantTarget(p, post.TargetPosted, post.CallReconciledOK)

@@ -51,7 +51,7 @@ func (s *server) search(int, network.Window) (network.Finding, error) {
 	for i, p := range s.posts {
 		search.Add(matching.Post{Receipt: p, Verdict: comparer.Compare(s.texts[i]), MediaCountEqual: true, ReplyTargetEqual: true})
 	}
-	return search.Result(searched.window.From, true, ""), nil
+	return search.Result(searched.window.From, true, network.Note{}), nil
 }
 
 // storeMethods returns the methods of the store that an attempt with lost

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
@@ -221,7 +222,7 @@ func (n *scripted) Reconcile(_ context.Context, _ network.Account, s network.Sub
 	if n.search != nil {
 		return n.search(count, w)
 	}
-	return network.Finding{Conclusive: true, Evidence: "Nothing is listed."}, nil
+	return network.Finding{Conclusive: true, Evidence: message.One("none", "Nothing is listed.")}, nil
 }
 
 func (n *scripted) Delete(context.Context, network.Account, string) error { return nil }

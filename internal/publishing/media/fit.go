@@ -42,7 +42,7 @@ func (s Spec) key() string {
 // Plan is the result of Fit.
 type Plan struct {
 	Convert  *Spec               // nil: use the file unchanged, or Problems is set
-	Changes  []string            // what the conversion changes, in sentences
+	Changes  message.Messages    // what the conversion changes
 	Problems []apperr.FieldError // why the file cannot be used; empty if it can
 }
 
@@ -80,8 +80,8 @@ func (f *fitter) problem(code, template string, args ...any) {
 	f.plan.Problems = append(f.plan.Problems, apperr.Field("file", code, template, args...))
 }
 
-func (f *fitter) change(format string, args ...any) {
-	f.plan.Changes = append(f.plan.Changes, fmt.Sprintf(format, args...))
+func (f *fitter) change(code, template string, args ...any) {
+	f.plan.Changes = append(f.plan.Changes, message.New(code, template, args...))
 }
 
 func (f *fitter) takes(mimeType string) bool {
@@ -195,21 +195,21 @@ func (f *fitter) image() {
 
 func (f *fitter) describe(spec Spec, smaller, fewer bool) {
 	if smaller {
-		f.change("It is made smaller: from %d × %d to %d × %d pixels.", f.item.Width, f.item.Height, spec.Width, spec.Height)
+		f.change("made_smaller", "It is made smaller: from {width} × {height} to {new_width} × {new_height} pixels.", f.item.Width, f.item.Height, spec.Width, spec.Height)
 	}
 	if spec.MIMEType != f.item.MIMEType {
-		f.change("It is converted from %s to %s.", TypeName(f.item.MIMEType), TypeName(spec.MIMEType))
+		f.change("type_converted", "It is converted from {type} to {new_type}.", TypeName(f.item.MIMEType), TypeName(spec.MIMEType))
 	}
 	if fewer {
-		f.change("It is compressed from %s to at most %s.", size(f.item.Bytes), size(spec.MaxBytes))
+		f.change("compressed", "It is compressed from {used_bytes} to at most {limit_bytes}.", message.Bytes(f.item.Bytes), message.Bytes(spec.MaxBytes))
 		if spec.OrJPEG {
-			f.change("Where that is not enough, it becomes a JPEG.")
+			f.change("jpeg_if_needed", "Where that is not enough, it becomes a JPEG.")
 		}
 	}
 	if (spec.MIMEType == typeJPEG && f.item.MIMEType != typeJPEG) || (spec.OrJPEG && fewer) {
-		f.change("Transparent areas become white in a JPEG.")
+		f.change("transparency_lost", "Transparent areas become white in a JPEG.")
 	}
-	f.change("Metadata, such as the location, is removed.")
+	f.change("metadata_removed", "Metadata, such as the location, is removed.")
 }
 
 // typeNames lists the names of the accepted types.
@@ -245,16 +245,6 @@ func TypeName(mimeType string) string {
 		return "WebM"
 	}
 	return mimeType
-}
-
-func size(bytes int64) string {
-	switch {
-	case bytes < 10_000:
-		return fmt.Sprintf("%d bytes", bytes)
-	case bytes < 1_000_000:
-		return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
 func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }

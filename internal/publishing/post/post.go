@@ -210,6 +210,13 @@ const EditedDraft = "draft"
 // were canceled that had not been published.
 const CanceledRemaining = "remaining"
 
+// Evidence is, in the data of an event, what was searched for and found at a network:
+// the sentences. EvidenceParts are their codes and values, see message.Messages.
+const (
+	Evidence      = "evidence"
+	EvidenceParts = "evidence_parts"
+)
+
 // Types of events that are of no post.
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account

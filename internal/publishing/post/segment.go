@@ -17,8 +17,7 @@ type Segment struct {
 	IsComment bool `json:"-"`
 }
 
-// MaxAfterMinutes bounds Segment.AfterMinutes. A post whose segments wait cannot be
-// changed any more.
+// MaxAfterMinutes bounds Segment.AfterMinutes.
 const MaxAfterMinutes = 24 * 60
 
 // Override is the content of a post that differs on one account. Each field has three

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 )
 
 // SeriesStatus is the state of a series.
@@ -32,7 +33,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64     // every change of what or when
 	CheckedUntil     time.Time // occurrences up to here are taken care of
-	LastError        string
+	LastError        message.Messages
 	LastErrorAt      *time.Time
 	Version          int64 // every change by a person
 	CreatedAt        time.Time
@@ -51,7 +52,7 @@ type Occurrence struct {
 type SeriesException struct {
 	Occurrence string
 	Skipped    bool // otherwise missed
-	Reason     string
+	Reason     message.Messages
 }
 
 // SeriesHasEnded refuses to change a series that has ended.

@@ -63,7 +63,7 @@ type NearbyPost struct {
 // Price is what networks bill for a post, in millionths of a US dollar.
 type Price struct {
 	MicroUSD int64
-	Reasons  []string // sentences for people
+	Reasons  message.Messages
 }
 
 // Add adds what one more call costs.
@@ -72,7 +72,7 @@ func (p *Price) Add(more Price) {
 	for _, why := range more.Reasons {
 		known := false
 		for _, said := range p.Reasons {
-			known = known || said == why
+			known = known || said.Text == why.Text
 		}
 		if !known {
 			p.Reasons = append(p.Reasons, why)

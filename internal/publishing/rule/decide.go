@@ -14,22 +14,30 @@ type Usage struct {
 	Day          int        // posts of the last 24 hours
 	Matched      int        // articles of the last hour that were posted, or skipped because of a cap
 	GroupArticle *uuid.UUID // article of the same group that has a post
+	Round        int        // of an evergreen rule: of its next post about the article or its group
+	LastPost     *time.Time // for an evergreen rule: when the workspace last posted about it, or will
+	Views        int64      // that selected the article; 0: it is new
 }
 
 // Decide decides about an article that the rule selects. It depends on nothing but its
 // arguments.
 func Decide(r Rule, a Article, u Usage, at time.Time) Decision {
 	d := Decision{RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID, ArticleVersion: a.Version, Title: a.Title, URL: a.URL,
-		Outcome: Skipped, DecidedAt: at}
+		Round: u.Round, Outcome: Skipped, DecidedAt: at}
 	d.Reason, d.Params = r.check(a, at)
+	if d.Reason == Matched && u.Views > 0 {
+		d.Params = Params{"views": u.Views}
+	}
 	limit := r.burstLimit()
 	switch {
 	case d.Reason != Matched:
 	case r.Status == Paused:
 		d.Reason = RulePaused
-	case u.GroupArticle != nil:
+	case r.Trigger.Evergreen != nil && u.LastPost != nil && at.Sub(*u.LastPost) < days(r.Trigger.Evergreen.RepeatDays):
+		d.Reason, d.Params = RecentlyPosted, Params{"posted_at": u.LastPost.UTC().Format(time.RFC3339), "limit": r.Trigger.Evergreen.RepeatDays}
+	case r.Trigger.Evergreen == nil && u.GroupArticle != nil:
 		d.Reason, d.Params = DuplicateStory, Params{"article_id": *u.GroupArticle}
-	case u.Matched >= limit:
+	case !r.Trigger.byViews() && u.Matched >= limit:
 		d.Reason, d.Params, d.Pauses = TooMany, Params{"limit": limit}, PausedTooMany
 	case u.Day >= r.MaxPerDay:
 		d.Reason, d.Params = DailyCap, Params{"limit": r.MaxPerDay}
@@ -69,7 +77,7 @@ func (r Rule) check(a Article, at time.Time) (Reason, Params) {
 	if a.Words < c.MinWords {
 		return TooShort, Params{"words": a.Words, "limit": c.MinWords}
 	}
-	if c.MaxAgeHours == 0 {
+	if c.MaxAgeHours == 0 || r.Trigger.Evergreen != nil {
 		return Matched, nil
 	}
 	if a.PublishedAt == nil {
@@ -86,22 +94,36 @@ func (r Rule) check(a Article, at time.Time) (Reason, Params) {
 }
 
 // RepeatableReasons lists the reasons of decisions that are made again when the article
-// changes: a condition failed.
-func RepeatableReasons() []string {
-	return []string{string(WrongLanguage), string(TooShort), string(TooOld), string(NoDate), string(Withdrawn)}
+// changes: a condition failed. Rules that select by readers also decide again what a cap
+// or an earlier post prevented, while the article is being read.
+func (r Rule) RepeatableReasons() []string {
+	out := []string{string(WrongLanguage), string(TooShort), string(TooOld), string(NoDate), string(Withdrawn)}
+	if r.Trigger.byViews() {
+		out = append(out, string(HourlyCap), string(DailyCap), string(RulePaused), string(RecentlyPosted), string(NoNewText))
+	}
+	return out
 }
 
-// IsRepeatable reports whether a decision is made again when the article changes.
-func (d Decision) IsRepeatable() bool {
-	return d.Outcome == Skipped && slices.Contains(RepeatableReasons(), string(d.Reason))
+// Repeats reports whether the rule makes a decision again. New wordings need a change of
+// the rule.
+func (r Rule) Repeats(d Decision) bool {
+	return d.Outcome == Skipped && slices.Contains(r.RepeatableReasons(), string(d.Reason)) && (d.Reason != NoNewText || r.UpdatedAt.After(d.DecidedAt))
 }
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // history is what a rule did in a preview, from which it computes the usage as the
 // database does.
 type history struct {
-	posted  []time.Time
-	matched []time.Time
-	groups  map[uuid.UUID]uuid.UUID
+	posted     []time.Time
+	matched    []time.Time
+	groups     map[uuid.UUID]uuid.UUID
+	last       map[uuid.UUID]time.Time // of the post about a group
+	postCounts map[uuid.UUID]int       // by group
+}
+
+func newHistory() *history {
+	return &history{groups: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{}}
 }
 
 func (h *history) usage(a Article, at time.Time) Usage {
@@ -124,7 +146,8 @@ func (h *history) add(d Decision) {
 	switch {
 	case d.Outcome == Reserved:
 		h.posted, h.matched = append(h.posted, d.DecidedAt), append(h.matched, d.DecidedAt)
-		h.groups[d.GroupID] = d.ArticleID
+		h.groups[d.GroupID], h.last[d.GroupID] = d.ArticleID, d.DecidedAt
+		h.postCounts[d.GroupID]++
 	case d.Reason == HourlyCap || d.Reason == DailyCap:
 		h.matched = append(h.matched, d.DecidedAt)
 	}

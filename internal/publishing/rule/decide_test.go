@@ -89,7 +89,7 @@ func TestDecide_RespectsCapsOnAnyStream(t *testing.T) {
 		r := sports()
 		r.Conditions = Conditions{}
 		r.MaxPerHour, r.MaxPerDay = 1+rng.IntN(5), 1+rng.IntN(20)
-		h := &history{groups: map[uuid.UUID]uuid.UUID{}}
+		h := newHistory()
 		var posted []time.Time
 		groups := map[uuid.UUID]bool{}
 		known := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}

@@ -11,7 +11,6 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
-	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -37,17 +36,24 @@ type ArticleStore interface {
 	RuleArticles(ctx context.Context, ids []uuid.UUID) ([]Article, error)
 	RuleArticlesBetween(ctx context.Context, workspace uuid.UUID, from, to time.Time, limit int) ([]Article, error)
 	RulesForArticle(ctx context.Context, article uuid.UUID, storedAt time.Time) ([]Rule, error)
+	// SiteHosts returns the hosts of the sites of a workspace.
+	SiteHosts(ctx context.Context, workspace uuid.UUID) ([]string, error)
+	ViewStore
 }
 
 // DecisionStore stores decisions.
 type DecisionStore interface {
 	RuleByID(ctx context.Context, id uuid.UUID) (Rule, error)
 	PauseRule(ctx context.Context, id uuid.UUID, reason PauseReason) error
-	SkipArticle(ctx context.Context, d Decision) error
+	SkipArticle(ctx context.Context, r Rule, d Decision) error
 	// ReserveDecision stores the result of decide and returns it, or the decision that
-	// is stored already. It serializes the decisions of a rule.
-	ReserveDecision(ctx context.Context, rule uuid.UUID, a Article, at time.Time, decide func(Rule, Usage) Decision) (Decision, error)
-	DecisionOn(ctx context.Context, rule, article uuid.UUID) (Decision, error)
+	// is stored already. It serializes the decisions of a rule, and those of all
+	// evergreen rules of a workspace.
+	ReserveDecision(ctx context.Context, request Request, a Article, at time.Time, decide func(Rule, Usage) Decision) (Decision, error)
+	DecisionOn(ctx context.Context, rule, article uuid.UUID, round int) (Decision, error)
+	// EarlierTexts returns the texts of a workspace's posts about the article of a
+	// decision or its group by account, without those of the decision itself.
+	EarlierTexts(ctx context.Context, d Decision) (map[uuid.UUID][]string, error)
 	FinishDecision(ctx context.Context, d Decision, maxFailures int) error
 	DecisionsOnArticle(ctx context.Context, article uuid.UUID) ([]Decision, error)
 	SaveFollowUp(ctx context.Context, d Decision, note string) error
@@ -101,8 +107,17 @@ const (
 	skippedRetention = 30 * 24 * time.Hour
 )
 
+// Request asks for a decision of a rule about an article.
+type Request struct {
+	RuleID    uuid.UUID
+	ArticleID uuid.UUID
+	Round     int       // 0, or that of an evergreen rule
+	Views     int64     // that selected the article; 0: it is new
+	Hour      time.Time // in which it was selected by its views; zero: it is new
+}
+
 // Start starts the workflow of a decision, unless it runs already or has completed.
-type Start func(ctx context.Context, rule, article uuid.UUID) error
+type Start func(ctx context.Context, r Request) error
 
 // Evaluate evaluates a batch of queued articles and returns their number, and the posts
 // that it changed. An article leaves the queue once the workflows of its decisions have
@@ -144,7 +159,7 @@ func (e *Engine) Recover(ctx context.Context, start Start) error {
 		return err
 	}
 	for _, d := range unfinished {
-		if err := start(ctx, d.RuleID, d.ArticleID); err != nil {
+		if err := start(ctx, Request{RuleID: d.RuleID, ArticleID: d.ArticleID, Round: d.Round}); err != nil {
 			return err
 		}
 	}
@@ -158,6 +173,9 @@ func (e *Engine) evaluate(ctx context.Context, a Article, start Start) (changed 
 		return nil, err
 	}
 	for _, r := range rules {
+		if r.Trigger.byViews() {
+			continue
+		}
 		selected, err := e.selected(ctx, r, []Article{a})
 		if isNotFound(err) {
 			err = e.Store.PauseRule(ctx, r.ID, PausedNoSearch)
@@ -169,9 +187,9 @@ func (e *Engine) evaluate(ctx context.Context, a Article, start Start) (changed 
 			continue
 		}
 		if d := Decide(r, a, Usage{}, e.now()); d.Outcome == Skipped {
-			err = e.Store.SkipArticle(ctx, d)
+			err = e.Store.SkipArticle(ctx, r, d)
 		} else {
-			err = start(ctx, r.ID, a.ID)
+			err = start(ctx, Request{RuleID: r.ID, ArticleID: a.ID})
 		}
 		if err != nil {
 			return nil, err
@@ -186,6 +204,13 @@ const searchBatch = 200
 // selected returns the articles that the trigger of a rule selects.
 func (e *Engine) selected(ctx context.Context, r Rule, articles []Article) ([]Article, error) {
 	articles = slices.DeleteFunc(slices.Clone(articles), func(a Article) bool { return !r.Trigger.selects(a) })
+	if r.Trigger.OwnSites && len(articles) > 0 {
+		hosts, err := e.Store.SiteHosts(ctx, r.WorkspaceID)
+		if err != nil {
+			return nil, err
+		}
+		articles = slices.DeleteFunc(articles, func(a Article) bool { return !a.isOn(hosts) })
+	}
 	if r.Trigger.SavedSearchID == nil {
 		return articles, nil
 	}
@@ -210,26 +235,29 @@ func (e *Engine) selected(ctx context.Context, r Rule, articles []Article) ([]Ar
 
 // Reserve decides about an article and stores the decision. Caps hold across processes,
 // because the decisions of a rule are serialized. Repeated calls return the same.
-func (e *Engine) Reserve(ctx context.Context, rule, article uuid.UUID) (Outcome, error) {
-	articles, err := e.Store.RuleArticles(ctx, []uuid.UUID{article})
+func (e *Engine) Reserve(ctx context.Context, request Request) (Outcome, error) {
+	articles, err := e.Store.RuleArticles(ctx, []uuid.UUID{request.ArticleID})
 	if err != nil || len(articles) == 0 {
 		return Skipped, err
 	}
 	a, at := articles[0], e.now()
-	d, err := e.Store.ReserveDecision(ctx, rule, a, at, func(r Rule, u Usage) Decision { return Decide(r, a, u, at) })
+	d, err := e.Store.ReserveDecision(ctx, request, a, at, func(r Rule, u Usage) Decision {
+		u.Views = request.Views
+		return Decide(r, a, u, at)
+	})
 	if isNotFound(err) {
 		return Skipped, nil // the rule was deleted
 	}
 	if d.Pauses != "" {
-		e.Log.WarnContext(ctx, "a rule paused itself", "rule_id", rule, "reason", d.Pauses)
+		e.Log.WarnContext(ctx, "a rule paused itself", "rule_id", request.RuleID, "reason", d.Pauses)
 	}
 	return d.Outcome, err
 }
 
 // CreatePost creates the post of a reserved decision and stores the result. Repeated
 // calls create the same post. An error is temporary.
-func (e *Engine) CreatePost(ctx context.Context, rule, article uuid.UUID) (postID uuid.UUID, outcome Outcome, err error) {
-	d, err := e.Store.DecisionOn(ctx, rule, article)
+func (e *Engine) CreatePost(ctx context.Context, request Request) (postID uuid.UUID, outcome Outcome, err error) {
+	d, err := e.Store.DecisionOn(ctx, request.RuleID, request.ArticleID, request.Round)
 	if isNotFound(err) {
 		return uuid.Nil, Skipped, nil // the rule was deleted
 	}
@@ -268,23 +296,30 @@ func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decisio
 		d.Outcome, d.Reason, d.Params = Skipped, Withdrawn, nil
 		return p, d, nil
 	}
-	if exists {
-		// The version that it was created from is not known: follow compares the texts.
-		d.Outcome, d.ArticleVersion, d.TextHash = Created, 0, hashTexts(textsOf(p))
-		return p, d, nil
-	}
-	a := articles[0]
 	accounts, err := e.accounts(ctx, r)
 	if err != nil {
 		return p, d, err
 	}
+	if exists {
+		// The version that it was created from is not known: follow compares the texts.
+		d.Outcome, d.ArticleVersion, d.TextHash = Created, 0, hashTexts(textsOf(p))
+		if len(articles) > 0 {
+			_, d.Variant, err = e.newTexts(ctx, r, articles[0], d, accounts)
+		}
+		return p, d, err
+	}
+	a := articles[0]
 	if len(accounts) == 0 {
 		d.Outcome, d.Reason, d.Params = Failed, NoAccounts, nil
 		return p, d, nil
 	}
-	texts, err := e.texts(ctx, r, a, accounts)
+	texts, variant, err := e.newTexts(ctx, r, a, d, accounts)
 	if err != nil {
 		return p, d, err
+	}
+	if d.Variant = variant; len(texts) == 0 {
+		d.Outcome, d.Reason, d.Params = Skipped, NoNewText, nil
+		return p, d, nil
 	}
 	in, err := e.automaticPost(ctx, r, a, d, texts)
 	if err != nil {
@@ -333,41 +368,6 @@ func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decisio
 	}
 	in.Draft = draft
 	return in, nil
-}
-
-// accounts returns the connected accounts of a rule.
-func (e *Engine) accounts(ctx context.Context, r Rule) ([]account.Account, error) {
-	ids := r.AccountIDs
-	if r.GroupID != nil {
-		groups, err := e.Lookup.Groups(ctx, r.WorkspaceID)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range groups {
-			if g.ID == *r.GroupID {
-				ids = g.AccountIDs
-			}
-		}
-	}
-	found, err := e.Lookup.AccountsByID(ctx, r.WorkspaceID, ids)
-	var out []account.Account
-	for _, id := range ids {
-		for _, a := range found {
-			if a.ID == id && a.Status == account.Connected {
-				out = append(out, a)
-			}
-		}
-	}
-	return out, err
-}
-
-func (e *Engine) texts(ctx context.Context, r Rule, a Article, accounts []account.Account) ([]Text, error) {
-	ids := make([]uuid.UUID, len(accounts))
-	for i, one := range accounts {
-		ids[i] = one.ID
-	}
-	limits, err := e.Posts.TextLimits(ctx, r.WorkspaceID, ids, r.TrackLinks)
-	return r.render(a, accounts, limits), err
 }
 
 func isNotFound(err error) bool {

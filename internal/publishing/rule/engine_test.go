@@ -146,7 +146,7 @@ func TestEngine_RespectsCapsAcrossProcesses(t *testing.T) {
 		order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(articles))
 		wg.Go(func() {
 			for _, at := range order {
-				if err := d.decide(t.Context(), e, [2]uuid.UUID{r.ID, articles[at]}); err != nil {
+				if err := d.decide(t.Context(), e, rule.Request{RuleID: r.ID, ArticleID: articles[at]}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -294,6 +294,9 @@ func (d *rig) wantPaused(r rule.Rule, reason rule.PauseReason) {
 	}
 	if n := d.Count("select count(*) from audit_log where object_id = $1 and action = 'rule.paused' and actor = 'dateline'", r.ID); n != 1 {
 		d.T.Errorf("got %d entries of the audit log, want 1", n)
+	}
+	if n := d.Count("select count(*) from post_events where type = 'rule_paused' and workspace_id = $1 and data->>'rule_id' = $2 and data->>'reason' = $3", d.Workspace.ID, r.ID.String(), string(reason)); n != 1 {
+		d.T.Errorf("got %d events for webhooks and notifications, want 1", n)
 	}
 	before := len(d.decisions(r))
 	d.publish()

@@ -106,7 +106,7 @@ func (e *Engine) correct(ctx context.Context, a Article, d Decision, p post.Post
 	if err != nil {
 		return p, err
 	}
-	texts, err := e.texts(ctx, r, a, accounts)
+	texts, err := e.followTexts(ctx, r, a, d, accounts)
 	if err != nil {
 		return p, err
 	}

@@ -33,21 +33,41 @@ const (
 // which it was stored, and lists the newest decisions first.
 func (e *Engine) Preview(ctx context.Context, r Rule, from, to time.Time) (Preview, error) {
 	out := Preview{From: from, To: to, Counts: map[Reason]int{}}
-	articles, err := e.Store.RuleArticlesBetween(ctx, r.WorkspaceID, from, to, maxPreviewArticles)
+	r.Status = Active
+	var articles map[uuid.UUID]Article
+	var err error
+	if r.Trigger.byViews() {
+		articles, err = e.previewViews(ctx, r, &out)
+	} else {
+		articles, err = e.previewArticles(ctx, r, &out)
+	}
 	if err != nil {
 		return out, err
+	}
+	slices.Reverse(out.Decisions)
+	out.Decisions = out.Decisions[:min(len(out.Decisions), maxPreviewDecisions)]
+	if err := e.previewTexts(ctx, r, articles, out.Decisions); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+// previewArticles decides about new articles.
+func (e *Engine) previewArticles(ctx context.Context, r Rule, out *Preview) (map[uuid.UUID]Article, error) {
+	articles, err := e.Store.RuleArticlesBetween(ctx, r.WorkspaceID, out.From, out.To, maxPreviewArticles)
+	if err != nil {
+		return nil, err
 	}
 	out.Articles, out.IsPartial = len(articles), len(articles) == maxPreviewArticles
 	selected, err := e.selected(ctx, r, articles)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	if n := len(articles) - len(selected); n > 0 {
 		out.Counts[NotSelected] = n
 	}
 	byID := make(map[uuid.UUID]Article, len(selected))
-	h := &history{groups: map[uuid.UUID]uuid.UUID{}}
-	r.Status = Active
+	h := newHistory()
 	for _, a := range selected {
 		byID[a.ID] = a
 		at := a.StoredAt()
@@ -59,21 +79,12 @@ func (e *Engine) Preview(ctx context.Context, r Rule, from, to time.Time) (Previ
 		out.Counts[d.Reason]++
 		out.Decisions = append(out.Decisions, PreviewDecision{Decision: d})
 	}
-	slices.Reverse(out.Decisions)
-	out.Decisions = out.Decisions[:min(len(out.Decisions), maxPreviewDecisions)]
-	return out, e.previewTexts(ctx, r, byID, out.Decisions)
+	return byID, nil
 }
 
+// previewTexts adds texts and times to the posts.
 func (e *Engine) previewTexts(ctx context.Context, r Rule, articles map[uuid.UUID]Article, decisions []PreviewDecision) error {
-	accounts, err := e.accounts(ctx, r)
-	if err != nil {
-		return err
-	}
-	ids := make([]uuid.UUID, len(accounts))
-	for i, one := range accounts {
-		ids[i] = one.ID
-	}
-	limits, err := e.Posts.TextLimits(ctx, r.WorkspaceID, ids, r.TrackLinks)
+	accounts, limits, err := e.accountLimits(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -83,7 +94,9 @@ func (e *Engine) previewTexts(ctx context.Context, r Rule, articles map[uuid.UUI
 			continue
 		}
 		a := articles[d.ArticleID]
-		d.Texts = r.render(a, accounts, limits)
+		if d.Texts == nil {
+			d.Texts = r.render(a, 0, accounts, limits)
+		}
 		if r.Timing.When != NextFree && (r.Mode != CreateDraft || r.Timing.When == Delayed || r.Timing.Hours != nil) {
 			at := r.Timing.publishTime(a, d.DecidedAt)
 			d.PublishAt = &at

@@ -35,11 +35,12 @@ type Text struct {
 
 // render renders the text of an article for each account. A text that is too long loses
 // words at the end of the lead, then hashtags, then words at the end of the title.
-func (r Rule) render(a Article, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit) []Text {
+// variant selects the wording.
+func (r Rule) render(a Article, variant int, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit) []Text {
 	out := make([]Text, 0, len(accounts))
 	for _, acc := range accounts {
 		limit := limits[acc.ID]
-		text := r.fit(a, acc.Network, func(text string) bool { return limit.Max == 0 || limit.Count(text) <= limit.Max })
+		text := r.fit(a, acc.Network, r.wording(acc.Network, variant), func(text string) bool { return limit.Max == 0 || limit.Count(text) <= limit.Max })
 		one := Text{AccountID: acc.ID, Network: acc.Network, Text: text, MaxLength: limit.Max}
 		if limit.Count != nil {
 			one.Length = limit.Count(text)
@@ -49,11 +50,20 @@ func (r Rule) render(a Article, accounts []account.Account, limits map[uuid.UUID
 	return out
 }
 
-func (r Rule) fit(a Article, network string, fits func(string) bool) string {
-	template, ok := r.Templates[network]
-	if !ok {
-		template = r.Templates[DefaultTemplate]
+// wordings returns the template for a network and its variants.
+func (r Rule) wordings(network string) []string {
+	if _, ok := r.Templates[network]; !ok {
+		network = DefaultTemplate
 	}
+	return append([]string{r.Templates[network]}, r.Variants[network]...)
+}
+
+func (r Rule) wording(network string, variant int) string {
+	all := r.wordings(network)
+	return all[variant%len(all)]
+}
+
+func (r Rule) fit(a Article, network, template string, fits func(string) bool) string {
 	title, lead, tags := strings.TrimSpace(a.Title), strings.TrimSpace(a.Lead), r.hashtags(a)
 	fill := func() string {
 		return tidy(strings.NewReplacer("{title}", title, "{lead}", lead, "{author}", strings.Join(a.Authors, ", "), "{section}", a.Section,

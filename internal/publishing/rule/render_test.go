@@ -15,7 +15,7 @@ import (
 // characters; 0: any.
 func rendered(r Rule, a Article, network string, limit int) Text {
 	acc := account.Account{ID: uuid.New(), Network: network}
-	return r.render(a, []account.Account{acc}, map[uuid.UUID]scheduling.TextLimit{acc.ID: {Max: limit, Count: utf8.RuneCountInString}})[0]
+	return r.render(a, 0, []account.Account{acc}, map[uuid.UUID]scheduling.TextLimit{acc.ID: {Max: limit, Count: utf8.RuneCountInString}})[0]
 }
 
 func TestRender_FillsTemplates(t *testing.T) {

@@ -34,14 +34,14 @@ type rig struct {
 	account account.Account
 
 	mu      sync.Mutex
-	started map[[2]uuid.UUID]bool
+	started map[rule.Request]bool
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	n := newsroomtest.Open(t)
-	d := &rig{Newsroom: n, account: n.Connect("desk"), started: map[[2]uuid.UUID]bool{}}
+	d := &rig{Newsroom: n, account: n.Connect("desk"), started: map[rule.Request]bool{}}
 	searchtest.Seed(n, n.Workspace.ID, "news.example")
 	d.engine = d.newEngine(n.Store)
 	d.service = &rule.Service{Store: n.Store, Lookup: n.Store, Engine: d.engine}
@@ -110,20 +110,20 @@ func (d *rig) correct(id uuid.UUID, title string) {
 	d.queue(id)
 }
 
-func (d *rig) start(_ context.Context, rule, article uuid.UUID) error {
+func (d *rig) start(_ context.Context, request rule.Request) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.started[[2]uuid.UUID{rule, article}] = true
+	d.started[request] = true
 	return nil
 }
 
 // decide does what the workflow of a decision does. Errors are temporary.
-func (d *rig) decide(ctx context.Context, e *rule.Engine, id [2]uuid.UUID) error {
-	outcome, err := e.Reserve(ctx, id[0], id[1])
+func (d *rig) decide(ctx context.Context, e *rule.Engine, request rule.Request) error {
+	outcome, err := e.Reserve(ctx, request)
 	if err != nil || outcome != rule.Reserved {
 		return err
 	}
-	_, _, err = e.CreatePost(ctx, id[0], id[1])
+	_, _, err = e.CreatePost(ctx, request)
 	return err
 }
 
@@ -199,8 +199,8 @@ func (s faultyStore) CompleteRuleArticles(ctx context.Context, ids []int64) erro
 	return s.after(s.EngineStore.CompleteRuleArticles(ctx, ids))
 }
 
-func (s faultyStore) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (rule.Decision, error) {
-	d, err := s.EngineStore.ReserveDecision(ctx, id, a, at, decide)
+func (s faultyStore) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (rule.Decision, error) {
+	d, err := s.EngineStore.ReserveDecision(ctx, request, a, at, decide)
 	return d, s.after(err)
 }
 

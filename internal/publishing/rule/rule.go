@@ -40,6 +40,7 @@ const (
 	burstFactor   = 5
 	minBurstLimit = 20
 	maxHashtags   = 5
+	maxVariants   = 10 // of a template
 	// immediateDelay is the time that is left to create a post.
 	immediateDelay = 10 * time.Second
 )
@@ -69,17 +70,20 @@ type Rule struct {
 type Definition struct {
 	Trigger    Trigger           `json:"trigger"`
 	Conditions Conditions        `json:"conditions"`
-	Templates  map[string]string `json:"templates"`          // by network; DefaultTemplate for all others
-	Hashtags   map[string]string `json:"hashtags,omitempty"` // section or tag of an article to hashtags
-	Image      Image             `json:"image"`
-	UTM        *UTM              `json:"utm,omitempty"` // nil: addresses stay as they are
-	TrackLinks bool              `json:"track_links"`
-	AccountIDs []uuid.UUID       `json:"account_ids,omitempty"`
-	GroupID    *uuid.UUID        `json:"group_id,omitempty"` // in the place of accounts
-	Timing     Timing            `json:"timing"`
-	Mode       Mode              `json:"mode"`
-	MaxPerHour int               `json:"max_per_hour"`
-	MaxPerDay  int               `json:"max_per_day"`
+	Templates  map[string]string `json:"templates"` // by network; DefaultTemplate for all others
+	// Variants are other wordings of the template with the same key, which reposts use
+	// in turn.
+	Variants   map[string][]string `json:"variants,omitempty"`
+	Hashtags   map[string]string   `json:"hashtags,omitempty"` // section or tag of an article to hashtags
+	Image      Image               `json:"image"`
+	UTM        *UTM                `json:"utm,omitempty"` // nil: addresses stay as they are
+	TrackLinks bool                `json:"track_links"`
+	AccountIDs []uuid.UUID         `json:"account_ids,omitempty"`
+	GroupID    *uuid.UUID          `json:"group_id,omitempty"` // in the place of accounts
+	Timing     Timing              `json:"timing"`
+	Mode       Mode                `json:"mode"`
+	MaxPerHour int                 `json:"max_per_hour"`
+	MaxPerDay  int                 `json:"max_per_day"`
 }
 
 // DefaultTemplate is the key of the template for networks without their own.
@@ -93,7 +97,29 @@ type Trigger struct {
 	Tags          []string   `json:"tags,omitempty"`
 	Authors       []string   `json:"authors,omitempty"`
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
+	OwnSites      bool       `json:"own_sites,omitempty"` // only articles on the workspace's sites
+	Trending      *Trending  `json:"trending,omitempty"`
+	Evergreen     *Evergreen `json:"evergreen,omitempty"`
 }
+
+// Trending selects articles of the workspace's sites once they have a number of views,
+// in the place of new articles.
+type Trending struct {
+	MinViews int `json:"min_views"`
+	Hours    int `json:"hours"` // in which the views are counted, up to now
+}
+
+// Evergreen selects articles of the workspace's sites that are still being read, to post
+// them again.
+type Evergreen struct {
+	MinViews   int `json:"min_views"`
+	Days       int `json:"days"`         // in which the views are counted, up to yesterday (UTC)
+	MinAgeDays int `json:"min_age_days"` // since the publication
+	RepeatDays int `json:"repeat_days"`  // since the last post about the article, of anyone in the workspace
+}
+
+// byViews reports whether articles are selected by their readers.
+func (t Trigger) byViews() bool { return t.Trending != nil || t.Evergreen != nil }
 
 // Conditions are requirements for selected articles. An article that does not meet them
 // is skipped, with the reason.
@@ -213,6 +239,8 @@ const (
 	RulePaused     Reason = "rule_paused"
 	NoAccounts     Reason = "no_accounts"
 	InvalidPost    Reason = "invalid_post"
+	RecentlyPosted Reason = "recently_posted" // too recently to be posted again
+	NoNewText      Reason = "no_new_text"     // its networks reject texts that the accounts have posted before
 )
 
 // Params are the values that explain a reason.
@@ -237,6 +265,7 @@ type Decision struct {
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
 	ArticleVersion int64 // that the post was last compared with
+	Round          int   // 0, or the number of the post about the article by an evergreen rule, from 1
 	Title          string
 	URL            string
 	Outcome        Outcome
@@ -244,6 +273,7 @@ type Decision struct {
 	Params         Params
 	PostID         *uuid.UUID // chosen when it was reserved: retries create the same post
 	PostRevision   int64      // as the rule wrote it; any other was written by a person
+	Variant        int        // of the templates
 	TextHash       []byte     // of the texts as the rule rendered them
 	Attention      Attention
 	DecidedAt      time.Time

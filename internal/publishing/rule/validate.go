@@ -24,7 +24,11 @@ const (
 	maxPerDay        = 1000
 	maxAgeHours      = 7 * 24
 	maxDelay         = 7 * 24 * 60 // minutes
-	minApprovalDelay = 15          // minutes
+	maxViews         = 1_000_000_000
+	maxTrendingHours = 48
+	maxViewDays      = 30
+	maxRepeatDays    = 3650
+	minApprovalDelay = 15 // minutes
 )
 
 // problems collects the invalid fields of a rule.
@@ -45,6 +49,12 @@ func (r *Rule) normalize() {
 		hashtags[strings.TrimSpace(key)] = strings.Join(strings.Fields(tags), " ")
 	}
 	r.Hashtags = hashtags
+	for network, texts := range r.Variants {
+		texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return strings.TrimSpace(text) == "" })
+		if r.Variants[network] = texts; len(texts) == 0 {
+			delete(r.Variants, network)
+		}
+	}
 	if r.Image == "" {
 		r.Image = NoImage
 	}
@@ -105,6 +115,7 @@ func (r Rule) validate() problems {
 		p.add("account_ids", "too_many", "A rule posts on at most %d accounts.", maxAccounts)
 	}
 	r.validateTexts(&p)
+	r.validateViews(&p)
 	r.validateTiming(&p)
 	slices.SortFunc(p, func(a, b apperr.FieldError) int { return strings.Compare(a.Field, b.Field) })
 	return p
@@ -114,18 +125,22 @@ func (r Rule) validateTexts(p *problems) {
 	if _, ok := r.Templates[DefaultTemplate]; !ok {
 		p.add("templates.default", "required", "A rule needs a template for networks without their own.")
 	}
-	known := Placeholders()
 	for _, network := range slices.Sorted(maps.Keys(r.Templates)) {
-		text, field := r.Templates[network], "templates."+network
-		found := placeholder().FindAllString(text, -1)
-		at := slices.IndexFunc(found, func(name string) bool { return !slices.Contains(known, name) })
-		switch {
-		case utf8.RuneCountInString(text) > maxTemplate || !isStorable(text) || len(network) > maxValueLength:
-			p.add(field, "invalid", "A template has at most %d characters.", maxTemplate)
-		case at >= 0:
-			p.add(field, "unknown_placeholder", "There is no placeholder %s. Use %s.", found[at], strings.Join(known, ", "))
-		case !slices.ContainsFunc(found, func(name string) bool { return name == "{title}" || name == "{lead}" || name == "{url}" }):
-			p.add(field, "required", "A template needs {title}, {lead} or {url}: otherwise all posts are the same.")
+		if len(network) > maxValueLength {
+			p.add("templates."+network, "invalid", "A template has at most %d characters.", maxTemplate)
+			continue
+		}
+		validateTemplate(p, "templates."+network, r.Templates[network])
+	}
+	for _, network := range slices.Sorted(maps.Keys(r.Variants)) {
+		if _, ok := r.Templates[network]; !ok {
+			p.add("variants."+network, "required", "Write the template of these variants first.")
+		}
+		if len(r.Variants[network]) > maxVariants {
+			p.add("variants."+network, "too_many", "A template has at most %d variants.", maxVariants)
+		}
+		for i, text := range r.Variants[network] {
+			validateTemplate(p, fmt.Sprintf("variants.%s[%d]", network, i), text)
 		}
 	}
 	if len(r.Hashtags) > maxHashtagKeys {
@@ -146,6 +161,42 @@ func (r Rule) validateTexts(p *problems) {
 				p.add(field, "invalid", "A campaign parameter has at most %d characters.", maxValueLength)
 			}
 		}
+	}
+}
+
+func validateTemplate(p *problems, field, text string) {
+	known, found := Placeholders(), placeholder().FindAllString(text, -1)
+	at := slices.IndexFunc(found, func(name string) bool { return !slices.Contains(known, name) })
+	switch {
+	case utf8.RuneCountInString(text) > maxTemplate || !isStorable(text):
+		p.add(field, "invalid", "A template has at most %d characters.", maxTemplate)
+	case at >= 0:
+		p.add(field, "unknown_placeholder", "There is no placeholder %s. Use %s.", found[at], strings.Join(known, ", "))
+	case !slices.ContainsFunc(found, func(name string) bool { return name == "{title}" || name == "{lead}" || name == "{url}" }):
+		p.add(field, "required", "A template needs {title}, {lead} or {url}: otherwise all posts are the same.")
+	}
+}
+
+// validateViews checks the triggers that count readers.
+func (r Rule) validateViews(p *problems) {
+	inRange := func(field string, n, least, limit int) {
+		if n < least || n > limit {
+			p.add(field, "invalid", "Enter a number from %d to %d.", least, limit)
+		}
+	}
+	t, e := r.Trigger.Trending, r.Trigger.Evergreen
+	if t != nil && e != nil {
+		p.add("trigger.evergreen", "conflict", "A rule posts either what is trending or what is evergreen. Create two rules.")
+	}
+	if t != nil {
+		inRange("trigger.trending.min_views", t.MinViews, 1, maxViews)
+		inRange("trigger.trending.hours", t.Hours, 1, maxTrendingHours)
+	}
+	if e != nil {
+		inRange("trigger.evergreen.min_views", e.MinViews, 1, maxViews)
+		inRange("trigger.evergreen.days", e.Days, 1, maxViewDays)
+		inRange("trigger.evergreen.min_age_days", e.MinAgeDays, 1, maxRepeatDays)
+		inRange("trigger.evergreen.repeat_days", e.RepeatDays, 1, maxRepeatDays)
 	}
 }
 

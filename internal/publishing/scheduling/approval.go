@@ -31,8 +31,8 @@ func changesContent(c post.Change) bool {
 }
 
 // Submit submits a draft for approval.
-func (d *Scheduler) Submit(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
+func (s *Scheduler) Submit(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
 		switch {
 		case draft.Status != post.Draft:
 			return post.Post{}, post.NotDraft(draft.Status)
@@ -43,30 +43,30 @@ func (d *Scheduler) Submit(ctx context.Context, g post.Guard) (post.Post, error)
 		if err := c.checkComplete(ctx, draft, draft.ScheduledTime); err != nil {
 			return post.Post{}, err
 		}
-		return d.Store.Submit(ctx, g, post.Change{})
+		return s.Store.Submit(ctx, g, post.Change{})
 	})
 }
 
 // Approve schedules a submitted post without changes.
-func (d *Scheduler) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.changeChecked(ctx, g, func(c *check, p post.Post, g post.Guard) (post.Post, error) {
+func (s *Scheduler) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.changeChecked(ctx, g, func(c *check, p post.Post, g post.Guard) (post.Post, error) {
 		switch {
 		case !p.IsPendingApproval():
 			return post.Post{}, post.NotPending(p)
-		case !p.ScheduledTime.After(d.now()):
-			return d.Store.Approve(ctx, g) // which returns the error, by the database's clock
+		case !p.ScheduledTime.After(s.now()):
+			return s.Store.Approve(ctx, g) // which returns the error, by the database's clock
 		}
 		if err := c.checkComplete(ctx, p, p.ScheduledTime); err != nil {
 			return post.Post{}, err
 		}
-		return d.Store.Approve(ctx, g)
+		return s.Store.Approve(ctx, g)
 	})
 }
 
 // Reject returns a submitted post to its author with a reason.
-func (d *Scheduler) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
+func (s *Scheduler) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	if !isValidText(note) {
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "note", Code: "invalid", Message: "The note must be valid UTF-8 without NUL."})
 	}
-	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Reject(ctx, g, note) })
+	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Reject(ctx, g, note) })
 }

@@ -23,16 +23,16 @@ type Automatic struct {
 
 // CreateAutomatic stores a post under the id that the caller has chosen, or returns the
 // one that an earlier call stored.
-func (d *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Post, error) {
-	if p, err := d.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); !isPostNotFound(err) {
+func (s *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Post, error) {
+	if p, err := s.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); !isPostNotFound(err) {
 		return p, err
 	}
 	p, err := untilSlot(in.Draft.When, func() (post.Post, error) {
-		w, err := d.Store.Workspace(ctx, in.Who.WorkspaceID)
+		w, err := s.Store.Workspace(ctx, in.Who.WorkspaceID)
 		if err != nil {
 			return post.Post{}, err
 		}
-		c := d.check(w)
+		c := s.check(w)
 		c.notBefore = in.NotBefore
 		n, err := c.validate(ctx, in.Who, in.Draft)
 		if err != nil {
@@ -45,30 +45,30 @@ func (d *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Pos
 		if in.NeedsApproval && n.Post.Status == post.Scheduled {
 			n.Post.Status, n.Post.Approval.State = post.Draft, post.ApprovalPending
 		}
-		p, _, err := d.Store.CreatePost(ctx, n)
+		p, _, err := s.Store.CreatePost(ctx, n)
 		return p, err
 	})
 	if err != nil {
 		// A concurrent call may have stored it.
-		if stored, stillErr := d.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); stillErr == nil {
+		if stored, stillErr := s.Store.PostInWorkspace(ctx, in.Who.WorkspaceID, in.ID); stillErr == nil {
 			return stored, nil
 		}
 		return post.Post{}, err
 	}
-	d.Notifier.Changed(ctx, p.ID)
-	d.countScheduled(ctx, 1)
+	s.Notifier.Changed(ctx, p.ID)
+	s.countScheduled(ctx, 1)
 	return p, nil
 }
 
 // Post returns a post of a workspace.
-func (d *Scheduler) Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error) {
-	return d.Store.PostInWorkspace(ctx, workspace, id)
+func (s *Scheduler) Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error) {
+	return s.Store.PostInWorkspace(ctx, workspace, id)
 }
 
 // Unschedule takes a scheduled post off the schedule: it is pending approval.
-func (d *Scheduler) Unschedule(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.notifyChange(ctx, func() (post.Post, error) {
-		return d.Store.Edit(ctx, g, post.Change{NeedsApproval: true}, nil)
+func (s *Scheduler) Unschedule(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) {
+		return s.Store.Edit(ctx, g, post.Change{NeedsApproval: true}, nil)
 	})
 }
 
@@ -76,22 +76,25 @@ func (d *Scheduler) Unschedule(ctx context.Context, g post.Guard) (post.Post, er
 type TextLimit struct {
 	Max   int                   // 0: unlimited, or unknown because the instance does not respond
 	Count func(text string) int // nil: not known
+	// RejectsRepeats is true if the network rejects a text that the account has posted
+	// before.
+	RejectsRepeats bool
 }
 
 // TextLimits returns how the networks of accounts count texts.
-func (d *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]TextLimit, error) {
-	found, err := d.Store.AccountsByID(ctx, workspaceID, accounts)
+func (s *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]TextLimit, error) {
+	found, err := s.Store.AccountsByID(ctx, workspaceID, accounts)
 	if err != nil {
 		return nil, err
 	}
 	base := ""
 	if trackLinks {
-		base = d.LinkBase
+		base = s.LinkBase
 	}
-	lookup := newLookup(d, workspaceID)
+	lookup := newLookup(s, workspaceID)
 	out := make(map[uuid.UUID]TextLimit, len(found))
 	for _, a := range found {
-		adapter, ok := d.Networks.Get(a.Network)
+		adapter, ok := s.Networks.Get(a.Network)
 		if !ok {
 			continue
 		}
@@ -103,7 +106,7 @@ func (d *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accou
 			// Short links of one length take the place of addresses.
 			sent := post.Post{Content: text, LinkBase: base}.Segments(post.Target{AccountID: a.ID, Network: a.Network})
 			return adapter.Count(sent[0].Content, limits)
-		}}
+		}, RejectsRepeats: limits.RejectsRepeats}
 	}
 	return out, nil
 }

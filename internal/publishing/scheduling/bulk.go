@@ -56,17 +56,17 @@ type BulkOptions struct {
 
 // ScheduleRows stores many posts in one transaction. Without SkipInvalid, one invalid
 // row prevents all from being stored.
-func (d *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkResult, error) {
+func (s *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkResult, error) {
 	if !o.DryRun {
-		if raw, found, err := d.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
+		if raw, found, err := s.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
 			return replayedBulk(raw, err)
 		}
 	}
-	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	workspace, err := s.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
 		return BulkResult{}, err
 	}
-	c := d.check(workspace)
+	c := s.check(workspace)
 	if err := c.prefetch(ctx, rows); err != nil {
 		return BulkResult{}, err
 	}
@@ -108,11 +108,11 @@ func (d *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, r
 	if err != nil {
 		return BulkResult{}, err
 	}
-	earlier, err := d.Store.CreatePosts(ctx, who.WorkspaceID, who.UserID, who.Actor(), posts, key, answer)
+	earlier, err := s.Store.CreatePosts(ctx, who.WorkspaceID, who.UserID, who.Actor(), posts, key, answer)
 	if err != nil || earlier != nil {
 		return replayedBulk(earlier, err)
 	}
-	d.countScheduled(ctx, len(posts))
+	s.countScheduled(ctx, len(posts))
 	return done, nil
 }
 

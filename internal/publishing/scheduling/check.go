@@ -28,8 +28,8 @@ type check struct {
 	notBefore time.Time         // of the next free slot; zero: any
 }
 
-func (d *Scheduler) check(w workspace.Workspace) *check {
-	return &check{scheduler: d, workspace: w, lookup: newLookup(d, w.ID), files: map[uuid.UUID]media.Item{}}
+func (s *Scheduler) check(w workspace.Workspace) *check {
+	return &check{scheduler: s, workspace: w, lookup: newLookup(s, w.ID), files: map[uuid.UUID]media.Item{}}
 }
 
 // next starts a new check with the data that the last one has loaded.

@@ -51,26 +51,26 @@ type Override struct {
 
 // Schedule stores a post. replayed means that an earlier request with the same
 // idempotency key stored it.
-func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
+func (s *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
 	// Look for an earlier request first: values that were valid then, such as the
 	// time, may be invalid now.
-	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
+	if p, found, err := s.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
 	var c *check
 	p, err = untilSlot(draft.When, func() (post.Post, error) {
 		var n post.NewPost
-		if n, c, err = d.validate(ctx, who, draft); err != nil {
+		if n, c, err = s.validate(ctx, who, draft); err != nil {
 			return post.Post{}, err
 		}
 		n.Idempotency = key
-		p, replayed, err = d.Store.CreatePost(ctx, n)
+		p, replayed, err = s.Store.CreatePost(ctx, n)
 		return p, err
 	})
 	if err == nil {
-		d.Notifier.Changed(ctx, p.ID)
+		s.Notifier.Changed(ctx, p.ID)
 		if !replayed {
-			d.countScheduled(ctx, 1)
+			s.countScheduled(ctx, 1)
 			p = c.withWarnings(ctx, p)
 		}
 	}
@@ -79,17 +79,17 @@ func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft
 
 // Validate checks a draft as if it were scheduled, and returns the post that would be
 // stored. The error names every invalid field.
-func (d *Scheduler) Validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
-	n, _, err := d.validate(ctx, who, draft)
+func (s *Scheduler) Validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
+	n, _, err := s.validate(ctx, who, draft)
 	return n, err
 }
 
-func (d *Scheduler) validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, *check, error) {
-	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+func (s *Scheduler) validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, *check, error) {
+	workspace, err := s.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
 		return post.NewPost{}, nil, err
 	}
-	c := d.check(workspace)
+	c := s.check(workspace)
 	n, err := c.validate(ctx, who, draft)
 	if err != nil {
 		return post.NewPost{}, nil, err

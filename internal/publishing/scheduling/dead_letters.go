@@ -12,17 +12,17 @@ import (
 )
 
 // Retry publishes failed targets of a post again; no target ids mean all.
-func (d *Scheduler) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
-	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Retry(ctx, g, targets) })
+func (s *Scheduler) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Retry(ctx, g, targets) })
 }
 
 // Discard discards dead letters of a post; no target ids mean all.
-func (d *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
-	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Discard(ctx, g, targets) })
+func (s *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Discard(ctx, g, targets) })
 }
 
 // Confirm records that an uncertain post exists at a URL.
-func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
+func (s *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the URL of the published post."})
@@ -38,15 +38,15 @@ func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID,
 	case !isValidText(address) || !isValidText(remoteID):
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address and the id must be valid UTF-8 without NUL."})
 	}
-	return d.notifyChange(ctx, func() (post.Post, error) {
-		return d.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
+	return s.notifyChange(ctx, func() (post.Post, error) {
+		return s.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
 	})
 }
 
 // Resend records that an uncertain post does not exist, and publishes it again.
-func (d *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
-	return d.notifyChange(ctx, func() (post.Post, error) {
-		return d.Store.Decide(ctx, g, post.Decision{TargetID: target})
+func (s *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) {
+		return s.Store.Decide(ctx, g, post.Decision{TargetID: target})
 	})
 }
 
@@ -63,12 +63,12 @@ type DeadLetterResult struct {
 
 // BulkDeadLetters retries or discards all matching dead letters. It never resends
 // uncertain ones.
-func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
+func (s *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
 	f.Limit = maxBulk
 	if !discard {
 		f.Status = post.TargetFailed
 	}
-	letters, err := d.Store.DeadLetters(ctx, f)
+	letters, err := s.Store.DeadLetters(ctx, f)
 	if err != nil {
 		return DeadLetterResult{}, err
 	}
@@ -87,9 +87,9 @@ func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.De
 	for _, id := range done.Posts {
 		g := post.Guard{WorkspaceID: f.WorkspaceID, PostID: id, Actor: actor}
 		if discard {
-			_, err = d.Discard(ctx, g, targets[id])
+			_, err = s.Discard(ctx, g, targets[id])
 		} else {
-			_, err = d.Retry(ctx, g, targets[id])
+			_, err = s.Retry(ctx, g, targets[id])
 		}
 		if isConflict(err) {
 			continue // a concurrent request changed it

@@ -21,12 +21,12 @@ type Time struct {
 }
 
 // ScheduleDraft schedules a draft.
-func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
-	return untilSlot(at.When, func() (post.Post, error) { return d.scheduleDraft(ctx, g, at) })
+func (s *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
+	return untilSlot(at.When, func() (post.Post, error) { return s.scheduleDraft(ctx, g, at) })
 }
 
-func (d *Scheduler) scheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
-	return d.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
+func (s *Scheduler) scheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
+	return s.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
 		if draft.Status != post.Draft {
 			return post.Post{}, post.NotDraft(draft.Status)
 		}
@@ -38,9 +38,9 @@ func (d *Scheduler) scheduleDraft(ctx context.Context, g post.Guard, at Time) (p
 			return post.Post{}, err
 		}
 		if c.needsApproval(g.IsAuthor) {
-			return d.Store.Submit(ctx, g, change)
+			return s.Store.Submit(ctx, g, change)
 		}
-		return d.Store.ScheduleDraft(ctx, g, change)
+		return s.Store.ScheduleDraft(ctx, g, change)
 	})
 }
 

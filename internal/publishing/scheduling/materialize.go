@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
@@ -24,35 +25,35 @@ const (
 
 // Materialize updates the posts of a series to match its rule and returns the changed
 // posts. It is idempotent, also under concurrency.
-func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
-	s, err := d.Store.Series(ctx, id)
-	if err != nil || s.Status == post.SeriesEnded {
+func (s *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+	series, err := s.Store.Series(ctx, id)
+	if err != nil || series.Status == post.SeriesEnded {
 		return nil, err
 	}
-	workspace, err := d.Store.Workspace(ctx, s.WorkspaceID)
+	workspace, err := s.Store.Workspace(ctx, series.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	m := &materializer{scheduler: d, series: s, now: d.now(), check: d.check(workspace)}
-	if err := json.Unmarshal(s.Template, &m.template); err != nil {
+	m := &materializer{scheduler: s, series: series, now: s.now(), check: s.check(workspace)}
+	if err := json.Unmarshal(series.Template, &m.template); err != nil {
 		return nil, err
 	}
 	err = m.run(ctx)
 	for _, id := range m.changed {
-		d.Notifier.Changed(ctx, id)
+		s.Notifier.Changed(ctx, id)
 	}
 	return m.changed, err
 }
 
 // materializeNow materializes a series right after a change and returns the series.
-func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
-	changed, err := d.Materialize(ctx, s.ID)
+func (s *Scheduler) materializeNow(ctx context.Context, series post.Series) (post.Series, []uuid.UUID, error) {
+	changed, err := s.Materialize(ctx, series.ID)
 	if err != nil {
 		// The change is stored; the next scheduled run continues from it.
-		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
+		s.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", series.ID, "error", err)
 	}
-	s, err = d.Store.Series(ctx, s.ID)
-	return s, changed, err
+	series, err = s.Store.Series(ctx, series.ID)
+	return series, changed, err
 }
 
 // materializer creates and updates the posts of one series.
@@ -63,7 +64,7 @@ type materializer struct {
 	now       time.Time
 	check     *check
 	changed   []uuid.UUID
-	lastError string
+	lastError message.Messages
 }
 
 func (m *materializer) run(ctx context.Context) error {
@@ -150,21 +151,21 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 
 // missedReason reports whether an occurrence passed without becoming a post, and why.
 // Such an occurrence is not published late.
-func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesException) (string, bool) {
+func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesException) (message.Messages, bool) {
 	name := o.Name()
 	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
-		return "", false
+		return nil, false
 	}
 	p, ok := posts[name]
 	if !ok {
-		return "Dateline was not running when its post should have been created.", true
+		return message.One("missed_not_running", "Dateline was not running when its post should have been created."), true
 	}
-	reason := "Its post was still a draft: " + m.series.LastError
+	reason := append(message.One("missed_draft", "Its post was still a draft."), m.series.LastError...)
 	switch p.Approval.State {
 	case post.ApprovalPending:
-		reason = "Its post was still pending approval."
+		reason = message.One("missed_pending", "Its post was still pending approval.")
 	case post.ApprovalRejected:
-		reason = "Its post was not approved."
+		reason = message.One("missed_rejected", "Its post was not approved.")
 	}
 	return reason, p.Status == post.Draft && p.Series.IsUnmodified
 }
@@ -210,8 +211,10 @@ func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (p
 		return n, "", err
 	}
 	problem := apperr.InvalidFields(m.check.problems...).Error()
-	if m.lastError == "" {
-		m.lastError = o.Name() + ": " + problem
+	if len(m.lastError) == 0 {
+		for _, p := range m.check.problems {
+			m.lastError = append(m.lastError, message.Message{Code: p.Code, Text: p.Message, Params: p.Params})
+		}
 	}
 	return n, problem, nil
 }

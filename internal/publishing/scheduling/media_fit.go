@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 
@@ -30,7 +31,7 @@ const (
 type MediaFit struct {
 	Account account.Account
 	Verdict Verdict
-	Changes []string            // what a conversion would change
+	Changes message.Messages    // what a conversion would change
 	Reasons []apperr.FieldError // why it does not fit, or why that is unknown
 	Spec    *media.Spec         // of the conversion
 }
@@ -44,8 +45,8 @@ func Rules(l network.Limits) media.Rules {
 
 // MediaFit reports for each given account, or for all connected ones, whether it
 // accepts a file.
-func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
-	found, err := d.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
+func (s *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
+	found, err := s.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +54,11 @@ func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uu
 	if !ok || item.Deleted {
 		return nil, apperr.NotFound("media")
 	}
-	named, err := d.fitAccounts(ctx, who, accounts)
+	named, err := s.fitAccounts(ctx, who, accounts)
 	if err != nil {
 		return nil, err
 	}
-	k := newLookup(d, who.WorkspaceID)
+	k := newLookup(s, who.WorkspaceID)
 	out := make([]MediaFit, len(named))
 	for i, a := range named {
 		out[i] = k.mediaFit(ctx, a, item)
@@ -65,12 +66,12 @@ func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uu
 	return out, nil
 }
 
-func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
+func (s *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
 	if len(ids) == 0 {
-		all, err := d.Store.Accounts(ctx, who.WorkspaceID)
+		all, err := s.Store.Accounts(ctx, who.WorkspaceID)
 		return slices.DeleteFunc(all, func(a account.Account) bool { return a.Status != account.Connected }), err
 	}
-	found, err := d.Store.AccountsByID(ctx, who.WorkspaceID, ids)
+	found, err := s.Store.AccountsByID(ctx, who.WorkspaceID, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,13 @@ const (
 )
 
 // UpcomingOccurrences lists the next occurrences of a series.
-func (d *Scheduler) UpcomingOccurrences(ctx context.Context, s post.Series, limit int) ([]UpcomingOccurrence, error) {
-	rule, starts, zone, err := parseSchedule(s)
+func (s *Scheduler) UpcomingOccurrences(ctx context.Context, series post.Series, limit int) ([]UpcomingOccurrence, error) {
+	rule, starts, zone, err := parseSchedule(series)
 	if err != nil {
 		return nil, err
 	}
-	now := d.now()
-	posts, skipped, err := d.loadOccurrences(ctx, s, now)
+	now := s.now()
+	posts, skipped, err := s.loadOccurrences(ctx, series, now)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (d *Scheduler) UpcomingOccurrences(ctx context.Context, s post.Series, limi
 
 // loadOccurrences returns the posts and exceptions of a series by occurrence, from
 // shortly before an instant, and earlier posts that are not final.
-func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesException, error) {
+func (s *Scheduler) loadOccurrences(ctx context.Context, series post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesException, error) {
 	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // local times differ less from UTC
-	list, err := d.Store.SeriesPosts(ctx, s.ID, name)
+	list, err := s.Store.SeriesPosts(ctx, series.ID, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,7 +69,7 @@ func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from tim
 	for _, p := range list {
 		posts[p.Series.Name] = p
 	}
-	noted, err := d.Store.SeriesExceptions(ctx, s.ID, name)
+	noted, err := s.Store.SeriesExceptions(ctx, series.ID, name)
 	notes := make(map[string]post.SeriesException, len(noted))
 	for _, n := range noted {
 		notes[n.Occurrence] = n

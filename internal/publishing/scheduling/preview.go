@@ -40,12 +40,12 @@ type SegmentPreview struct {
 }
 
 // Preview returns how a draft would be published. It stores nothing.
-func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft Draft) (PostPreview, error) {
-	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+func (s *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft Draft) (PostPreview, error) {
+	workspace, err := s.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
 		return PostPreview{}, err
 	}
-	c := d.check(workspace)
+	c := s.check(workspace)
 	n, err := c.validate(ctx, who, draft)
 	if err != nil {
 		return PostPreview{}, err
@@ -72,12 +72,12 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 }
 
 // PreviewStored returns how a stored post would be published on each of its accounts.
-func (d *Scheduler) PreviewStored(ctx context.Context, p post.Post) ([]TargetPreview, error) {
-	workspace, err := d.Store.Workspace(ctx, p.WorkspaceID)
+func (s *Scheduler) PreviewStored(ctx context.Context, p post.Post) ([]TargetPreview, error) {
+	workspace, err := s.Store.Workspace(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	c := d.check(workspace)
+	c := s.check(workspace)
 	if err := c.loadFiles(ctx, p); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func priceOf(pricer network.Pricer, content network.Content) post.Price {
 	if found.MicroUSD == 0 {
 		return post.Price{}
 	}
-	return post.Price{MicroUSD: found.MicroUSD, Reasons: []string{found.Reason}}
+	return post.Price{MicroUSD: found.MicroUSD, Reasons: found.Reasons}
 }
 
 // loadMissing loads the files of a post that the request has not loaded yet.

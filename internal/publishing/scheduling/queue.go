@@ -22,6 +22,7 @@ type QueueStore interface {
 	Groups(ctx context.Context, workspace uuid.UUID) ([]account.Group, error)
 	TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error)
 	QueuedPosts(ctx context.Context, workspace uuid.UUID, from, to time.Time) ([]post.QueuedPost, error)
+	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 }
 
 // slotBatch is the number of slots that are looked up at once.
@@ -42,12 +43,12 @@ type Slot struct {
 
 // Slots lists the slots of all queues in a time window, in order. Past slots are
 // listed only where a post has them.
-func (d *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]Slot, error) {
-	groups, err := d.Store.Groups(ctx, who.WorkspaceID)
+func (s *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]Slot, error) {
+	groups, err := s.Store.Groups(ctx, who.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	queued, err := d.Store.QueuedPosts(ctx, who.WorkspaceID, from, to)
+	queued, err := s.Store.QueuedPosts(ctx, who.WorkspaceID, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (d *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to
 		out = append(out, Slot{GroupID: q.GroupID, At: q.At, PostID: &q.PostID})
 	}
 	start := from
-	if now := d.now(); start.Before(now) {
+	if now := s.now(); start.Before(now) {
 		start = now
 	}
 	for _, g := range groups {
@@ -76,6 +77,22 @@ func (d *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to
 	}
 	slices.SortStableFunc(out, func(a, b Slot) int { return a.At.Compare(b.At) })
 	return out, nil
+}
+
+// ReorderQueue moves a post within its queue, and returns all posts whose time changes.
+func (s *Scheduler) ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error) {
+	w, err := s.Store.Workspace(ctx, g.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if s.check(w).needsApproval(g.IsAuthor) {
+		return nil, editorRequired("Reordering a queue changes the times of scheduled posts")
+	}
+	moved, err := s.Store.ReorderQueue(ctx, g, move)
+	for _, p := range moved {
+		s.Notifier.Changed(ctx, p.ID)
+	}
+	return moved, err
 }
 
 // queueOf finds the queue for a post: the named one, else the smallest group with slots

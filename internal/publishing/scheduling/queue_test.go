@@ -57,9 +57,15 @@ func inQueue(n *newsroomtest.Newsroom, change ...func(*scheduling.Draft)) (post.
 	return p, err
 }
 
-// Posts that are scheduled, moved and canceled concurrently never share a slot, and
-// none is lost, also around clock changes.
+// Posts that are scheduled, moved, reordered and canceled concurrently never share a
+// slot, and none is lost, also around clock changes.
 func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
+	for name, reorders := range map[string]bool{"Moves": false, "MovesAndReorders": true} {
+		t.Run(name, func(t *testing.T) { testConcurrentQueue(t, reorders) })
+	}
+}
+
+func testConcurrentQueue(t *testing.T, reorders bool) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	g := queue(n, "Desk", []uuid.UUID{a.ID}, "02:30", "03:30", "09:00")
@@ -78,6 +84,18 @@ func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 		for range 5 {
 			pick := func() int { return rng.IntN(len(mine)) }
 			switch what := rng.IntN(10); {
+			case reorders && len(mine) > 0 && what%2 == 1:
+				move := post.QueueMove{GroupID: g.ID, PostID: mine[pick()]}
+				lock.Lock()
+				for id := range live { // any of them, or the end of the queue
+					move.Before = id
+					break
+				}
+				lock.Unlock()
+				_, err := n.Scheduler.ReorderQueue(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: move.PostID}, move)
+				if err != nil && !hasCode(err, "not_in_queue") {
+					return err
+				}
 			case len(mine) == 0 || what < 4:
 				p, err := inQueue(n)
 				if err != nil {
@@ -139,6 +157,9 @@ func TestQueue_ConcurrentChangesNeverShareASlot(t *testing.T) {
 	for id, at := range live {
 		p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id)
 		n.Must(err)
+		if reorders {
+			at = p.ScheduledTime
+		}
 		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || len(p.Targets) != 1 {
 			t.Errorf("post %s: got %s at %s with %d targets, want scheduled at %s with one", id, p.Status, p.ScheduledTime, len(p.Targets), at)
 		}

@@ -166,26 +166,26 @@ func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) [
 // bucketsTimeout limits how long a request waits for the forecast.
 const bucketsTimeout = 300 * time.Millisecond
 
-func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
-	if d.Rates == nil {
+func (s *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
+	if s.Rates == nil {
 		return ratelimit.DeclaredBuckets(c)
 	}
 	asking, cancel := context.WithTimeout(ctx, bucketsTimeout)
 	defer cancel()
-	buckets, err := d.Rates.Buckets(asking, c)
+	buckets, err := s.Rates.Buckets(asking, c)
 	if err == nil {
 		return buckets
 	}
 	// A canceled request does not indicate a Redis failure, and each failure is logged once.
 	if ctx.Err() == nil && !errors.Is(err, ratelimit.ErrUnavailable) {
-		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
+		s.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
 	}
 	return ratelimit.DeclaredBuckets(c)
 }
 
 // Limits returns the state of an account's rate limits.
-func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
-	found, err := d.Store.AccountsByID(ctx, workspace, []uuid.UUID{id})
+func (s *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
+	found, err := s.Store.AccountsByID(ctx, workspace, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +193,15 @@ func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]rate
 		return nil, apperr.NotFound("account")
 	}
 	a := found[0]
-	adapter, ok := d.Networks.Get(a.Network)
+	adapter, ok := s.Networks.Get(a.Network)
 	if !ok {
 		return nil, apperr.NotFound("account")
 	}
-	known, err := newLookup(d, workspace).limits(ctx, adapter, a)
+	known, err := newLookup(s, workspace).limits(ctx, adapter, a)
 	if err != nil {
 		return nil, err
 	}
-	buckets := d.buckets(ctx, ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas})
+	buckets := s.buckets(ctx, ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas})
 	// Omit buckets without any known value.
 	return slices.DeleteFunc(buckets, func(b ratelimit.Bucket) bool { return b.Limit == 0 && b.ClosedUntil.IsZero() }), nil
 }

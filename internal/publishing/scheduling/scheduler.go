@@ -39,6 +39,7 @@ type PostStore interface {
 	CreatePost(ctx context.Context, n post.NewPost) (p post.Post, replayed bool, err error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
+	EditWaiting(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
@@ -112,16 +113,16 @@ type Scheduler struct {
 	counts countCache
 }
 
-func (d *Scheduler) now() time.Time {
-	if d.Now == nil {
+func (s *Scheduler) now() time.Time {
+	if s.Now == nil {
 		return time.Now()
 	}
-	return d.Now()
+	return s.Now()
 }
 
-func (d *Scheduler) countScheduled(ctx context.Context, posts int) {
-	if d.Meter != nil {
-		d.Meter.Scheduled(ctx, posts)
+func (s *Scheduler) countScheduled(ctx context.Context, posts int) {
+	if s.Meter != nil {
+		s.Meter.Scheduled(ctx, posts)
 	}
 }
 
@@ -143,10 +144,11 @@ type Edit struct {
 	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }
 
-// Edit edits a post that is not being published yet. A failed post is published again
-// with the change, at its new time or immediately.
-func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
-	return untilSlot(edit.When, func() (post.Post, error) { return d.edit(ctx, g, edit) })
+// Edit edits a post that is not being published yet, or the segments of a thread that
+// still wait for their time. A failed post is published again with the change, at its
+// new time or immediately.
+func (s *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return untilSlot(edit.When, func() (post.Post, error) { return s.edit(ctx, g, edit) })
 }
 
 // untilSlot repeats a change that requests the next free slot until no other request
@@ -160,10 +162,11 @@ func untilSlot(when string, change func() (post.Post, error)) (post.Post, error)
 	}
 }
 
-func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
-	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
+func (s *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return s.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
 		// Report this before problems of fields: no value could solve it.
-		if !editable(current) {
+		isWaiting := current.HasWaitingSegments()
+		if !editable(current) && !isWaiting {
 			return post.Post{}, post.TooLate(current)
 		}
 		waits := c.needsApproval(g.IsAuthor)
@@ -178,28 +181,34 @@ func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Pos
 			return post.Post{}, apperr.InvalidFields(c.problems...)
 		}
 		change = change.ChangedFrom(current)
-		if change.IsEmpty() && !hasStarted(current) {
+		if change.IsEmpty() && (isWaiting || !hasStarted(current)) {
 			return current, nil
+		}
+		if isWaiting {
+			if !change.IsThreadOnly() {
+				return post.Post{}, post.AlreadyPublished()
+			}
+			return s.Store.EditWaiting(ctx, g, change)
 		}
 		change.NeedsApproval = waits && current.Status == post.Scheduled && changesContent(change)
 		var urls []string
 		if change.AttachmentIDs != nil {
 			urls = c.urls(*change.AttachmentIDs)
 		}
-		return d.Store.Edit(ctx, g, change, urls)
+		return s.Store.Edit(ctx, g, change, urls)
 	})
 }
 
 // changeChecked applies a change that depends on the current post. change receives the
 // post and a guard for its version. If a concurrent change happens, and the caller has
 // not named a version, it reads and checks the post again.
-func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
-	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
+func (s *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
+	workspace, err := s.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
 		return post.Post{}, err
 	}
 	for try := 1; ; try++ {
-		current, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+		current, err := s.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
 		if err != nil {
 			return post.Post{}, err
 		}
@@ -208,10 +217,10 @@ func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func
 		}
 		bound := g
 		bound.IfVersion = current.Version
-		c := d.check(workspace)
+		c := s.check(workspace)
 		p, err := change(c, current, bound)
 		if err == nil {
-			d.Notifier.Changed(ctx, p.ID)
+			s.Notifier.Changed(ctx, p.ID)
 			p = c.withWarnings(ctx, p)
 			p.Unscheduled = current.Status == post.Scheduled && p.Status == post.Draft
 		}
@@ -238,30 +247,30 @@ func editable(p post.Post) bool {
 }
 
 // Cancel cancels a post that is not being published yet.
-func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
+func (s *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Cancel(ctx, g) })
 }
 
 // PublishNow makes a scheduled post or a draft due immediately.
-func (d *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
+func (s *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
 		if c.needsApproval(g.IsAuthor) && (p.Status == post.Draft || p.Status == post.Scheduled) {
 			return post.Post{}, editorRequired("Publishing it now puts it on the schedule")
 		}
 		if p.Status != post.Draft {
-			return d.Store.PublishNow(ctx, g) // checked before it was scheduled
+			return s.Store.PublishNow(ctx, g) // checked before it was scheduled
 		}
 		if err := c.checkComplete(ctx, p, time.Now()); err != nil {
 			return post.Post{}, err
 		}
-		return d.Store.PublishNow(ctx, bound)
+		return s.Store.PublishNow(ctx, bound)
 	})
 }
 
-func (d *Scheduler) notifyChange(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
+func (s *Scheduler) notifyChange(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
 	p, err := change()
 	if err == nil {
-		d.Notifier.Changed(ctx, p.ID)
+		s.Notifier.Changed(ctx, p.ID)
 	}
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
@@ -40,7 +41,7 @@ type OccurrenceStore interface {
 	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
 	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
-	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem string) (ok bool, err error)
+	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem message.Messages) (ok bool, err error)
 }
 
 // SeriesDraft is a series as requested, before it is checked.
@@ -58,25 +59,25 @@ type SeriesEdit struct {
 }
 
 // CreateSeries stores a series and creates its first posts. changed lists them.
-func (d *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
-	if s, found, err := d.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
-		return s, nil, found, err
+func (s *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (series post.Series, changed []uuid.UUID, replayed bool, err error) {
+	if series, found, err := s.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
+		return series, nil, found, err
 	}
-	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	workspace, err := s.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return s, nil, false, err
+		return series, nil, false, err
 	}
-	c := d.check(workspace)
+	c := s.check(workspace)
 	in.TimeZone = c.zoneOr(in.TimeZone)
-	if s, err = c.series(ctx, who, in); err != nil {
-		return s, nil, false, err
+	if series, err = c.series(ctx, who, in); err != nil {
+		return series, nil, false, err
 	}
-	s.ID = uuid.Must(uuid.NewV7())
-	if s, replayed, err = d.Store.CreateSeries(ctx, s, key); err != nil {
-		return s, nil, false, err
+	series.ID = uuid.Must(uuid.NewV7())
+	if series, replayed, err = s.Store.CreateSeries(ctx, series, key); err != nil {
+		return series, nil, false, err
 	}
-	s, changed, err = d.materializeNow(ctx, s)
-	return s, changed, replayed, err
+	series, changed, err = s.materializeNow(ctx, series)
+	return series, changed, replayed, err
 }
 
 // series checks a series and returns what would be stored.
@@ -130,8 +131,8 @@ func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location,
 
 // EditSeries edits a series and those of its posts that nobody has edited and that are
 // not being published yet.
-func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
-	current, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+func (s *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
+	current, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return post.Series{}, nil, err
 	}
@@ -139,10 +140,10 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 		return post.Series{}, nil, post.SeriesHasEnded()
 	}
 	// Record missed occurrences of the old rule before it is replaced.
-	if _, err := d.Materialize(ctx, current.ID); err != nil {
+	if _, err := s.Materialize(ctx, current.ID); err != nil {
 		return post.Series{}, nil, err
 	}
-	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
+	workspace, err := s.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
 		return post.Series{}, nil, err
 	}
@@ -158,86 +159,86 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 	if edit.Template != nil {
 		in.Template = *edit.Template
 	}
-	next, err := d.check(workspace).series(ctx, who, in)
+	next, err := s.check(workspace).series(ctx, who, in)
 	if err != nil {
 		return post.Series{}, nil, err
 	}
-	s, err := d.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
+	series, err := s.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
 		// With a new template by an editor, the posts no longer need approval.
 		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
-	return d.materializeNow(ctx, s)
+	return s.materializeNow(ctx, series)
 }
 
 // SetSeriesPaused withdraws the scheduled posts of a series and pauses it;
 // ResumeSeries resumes it with its upcoming posts.
-func (d *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
+func (s *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
 	status := post.SeriesActive
 	if pause {
 		status = post.SeriesPaused
-		if _, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID); err != nil {
+		if _, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID); err != nil {
 			return post.Series{}, nil, err
 		}
-		if _, err := d.Materialize(ctx, g.PostID); err != nil { // records missed occurrences
+		if _, err := s.Materialize(ctx, g.PostID); err != nil { // records missed occurrences
 			return post.Series{}, nil, err
 		}
 	}
-	s, err := d.Store.SetSeriesStatus(ctx, g, status)
+	series, err := s.Store.SetSeriesStatus(ctx, g, status)
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
-	return d.materializeNow(ctx, s)
+	return s.materializeNow(ctx, series)
 }
 
 // EndSeries ends a series permanently. Its posts stay scheduled unless cancel is set.
-func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
-	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+func (s *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
+	series, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
-	if s.Status != post.SeriesEnded {
-		s, err = d.Store.SetSeriesStatus(ctx, g, post.SeriesEnded)
+	if series.Status != post.SeriesEnded {
+		series, err = s.Store.SetSeriesStatus(ctx, g, post.SeriesEnded)
 	}
 	if err != nil || !cancel {
-		return s, nil, err
+		return series, nil, err
 	}
-	posts, err := d.Store.SeriesPosts(ctx, s.ID, recurrence.FormatLocal(d.now().AddDate(0, 0, -2)))
+	posts, err := s.Store.SeriesPosts(ctx, series.ID, recurrence.FormatLocal(s.now().AddDate(0, 0, -2)))
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
 	var changed []uuid.UUID
 	for _, p := range posts {
 		if p.Status != post.Scheduled && p.Status != post.Draft {
 			continue
 		}
-		_, err := d.Cancel(ctx, post.Guard{WorkspaceID: s.WorkspaceID, PostID: p.ID, Actor: g.Actor})
+		_, err := s.Cancel(ctx, post.Guard{WorkspaceID: series.WorkspaceID, PostID: p.ID, Actor: g.Actor})
 		if isConflict(err) {
 			continue // being published by now
 		}
 		if err != nil {
-			return s, changed, err
+			return series, changed, err
 		}
 		changed = append(changed, p.ID)
 	}
-	return s, changed, nil
+	return series, changed, nil
 }
 
 // SetOccurrenceSkipped skips an occurrence and cancels its post, if there is one.
 // Without skip, it restores the occurrence.
-func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
-	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+func (s *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
+	series, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
-	name, err := upcomingName(s, occurrence, d.now())
+	name, err := upcomingName(series, occurrence, s.now())
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
-	posts, err := d.Store.SeriesPosts(ctx, s.ID, name)
+	posts, err := s.Store.SeriesPosts(ctx, series.ID, name)
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
 	var made *post.Post
 	for _, p := range posts {
@@ -246,27 +247,27 @@ func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occu
 		}
 	}
 	if skip && made != nil && made.Status != post.Scheduled && made.Status != post.Draft {
-		return s, nil, post.TooLate(*made)
+		return series, nil, post.TooLate(*made)
 	}
-	if s, err = d.Store.SetOccurrenceSkipped(ctx, g, name, skip); err != nil || !skip || made == nil {
+	if series, err = s.Store.SetOccurrenceSkipped(ctx, g, name, skip); err != nil || !skip || made == nil {
 		if err != nil {
-			return s, nil, err
+			return series, nil, err
 		}
-		return d.materializeNow(ctx, s)
+		return s.materializeNow(ctx, series)
 	}
-	ok, err := d.Store.WithdrawOccurrence(ctx, s, post.Guard{WorkspaceID: s.WorkspaceID, PostID: made.ID, Actor: g.Actor})
+	ok, err := s.Store.WithdrawOccurrence(ctx, series, post.Guard{WorkspaceID: series.WorkspaceID, PostID: made.ID, Actor: g.Actor})
 	if err != nil {
-		return s, nil, err
+		return series, nil, err
 	}
 	if !ok { // claimed in the meantime
-		if _, err := d.Store.SetOccurrenceSkipped(ctx, g, name, false); err != nil {
-			return s, nil, err
+		if _, err := s.Store.SetOccurrenceSkipped(ctx, g, name, false); err != nil {
+			return series, nil, err
 		}
-		return s, nil, post.TooLate(post.Post{Status: post.Publishing})
+		return series, nil, post.TooLate(post.Post{Status: post.Publishing})
 	}
-	d.Notifier.Changed(ctx, made.ID)
-	s, changed, err := d.materializeNow(ctx, s)
-	return s, append(changed, made.ID), err
+	s.Notifier.Changed(ctx, made.ID)
+	series, changed, err := s.materializeNow(ctx, series)
+	return series, append(changed, made.ID), err
 }
 
 // upcomingName returns the name of an upcoming occurrence.

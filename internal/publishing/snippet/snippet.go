@@ -1,9 +1,11 @@
-// Package snippet keeps texts that people write again and again: snippets, sets of
-// hashtags and templates of posts.
+// Package snippet stores texts that people use repeatedly: snippets, sets of hashtags
+// and templates of posts.
 package snippet
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +33,7 @@ const (
 	MaxSnippets = 500
 	MaxName     = 60
 	MaxText     = 10_000
+	MaxTemplate = 256 << 10 // bytes
 )
 
 // Snippet is a stored text.
@@ -40,12 +43,18 @@ type Snippet struct {
 	Kind        Kind
 	Name        string
 	Text        string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// Template is what a template has besides its text, as in the API: thread,
+	// options, overrides, accounts and settings. nil: nothing.
+	Template  json.RawMessage
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // Update is a change of a snippet; nil leaves a field as it is.
-type Update struct{ Name, Text *string }
+type Update struct {
+	Name, Text *string
+	Template   json.RawMessage
+}
 
 // Store keeps snippets.
 type Store interface {
@@ -89,6 +98,9 @@ func (s *Snippets) Update(ctx context.Context, who workspace.Principal, id uuid.
 	if u.Text != nil {
 		n.Text = *u.Text
 	}
+	if u.Template != nil {
+		n.Template = u.Template
+	}
 	if err := n.Validate(); err != nil {
 		return Snippet{}, err
 	}
@@ -114,6 +126,14 @@ func (s Snippet) Validate() error {
 	}
 	if n := utf8.RuneCountInString(s.Text); strings.TrimSpace(s.Text) == "" || n > MaxText || !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0) {
 		add("text", fmt.Sprintf("A text has 1 to %d characters.", MaxText))
+	}
+	switch {
+	case s.Template != nil && s.Kind != Template:
+		add("template", "Only a template has one. Remove it, or use the kind \"template\".")
+	case len(s.Template) > MaxTemplate:
+		add("template", fmt.Sprintf("A template has at most %d bytes.", MaxTemplate))
+	case !utf8.Valid(s.Template) || bytes.Contains(s.Template, []byte(`\u0000`)):
+		add("template", "The texts must be valid UTF-8 without NUL.")
 	}
 	if s.Kind == Hashtags {
 		for _, word := range strings.Fields(s.Text) {

@@ -48,6 +48,8 @@ func english() map[string]string {
 		"selectors_rolled_back": "The selectors[ of {domain}] were rolled back[: {reason}].",
 		"site_spike":            "A site has many more views than usual[: {views} instead of {usual}].",
 		"site_drop":             "A site has far fewer views than usual[: {views} instead of {usual}].",
+		"rule_paused":           "The rule[ {rule}] paused itself[: {message}].",
+		"page_changed":          "A watched page changed[: {url}].",
 		"story_missed":          "Other sources have a story that you do not have[: {title}].",
 		"article_matched":       "A new article matches a saved search[: {url}].",
 		"selectors_failed":      "The selectors[ of {domain}] are failing, and relearning found no better ones[: {problem}].",

@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,6 +125,11 @@ func (t renderer) params(template string) message.Params {
 			params[name] = v
 		}
 	}
+	if _, ok := params[post.Evidence]; ok {
+		if parts := t.evidence(); len(parts) > 0 {
+			params[post.EvidenceParts] = parts
+		}
+	}
 	if _, ok := params["message"]; ok {
 		if code := t.string("code"); code != "" {
 			params["message_code"] = code
@@ -133,6 +139,32 @@ func (t renderer) params(template string) message.Params {
 		}
 	}
 	return params
+}
+
+// evidence returns the codes and values of what was found, with times in the post's
+// zone.
+func (t renderer) evidence() []message.Params {
+	all, _ := t.data[post.EvidenceParts].([]any)
+	parts := make([]message.Params, 0, len(all))
+	for _, one := range all {
+		part, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		part = maps.Clone(part)
+		if values, ok := part["params"].(map[string]any); ok {
+			values = maps.Clone(values)
+			for name, value := range values {
+				text, _ := value.(string)
+				if at, err := time.Parse(time.RFC3339, text); err == nil && strings.HasSuffix(name, "_at") {
+					values[name] = at.In(t.zone).Format(time.RFC3339)
+				}
+			}
+			part["params"] = values
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // variants lists the possible suffixes of an event's type, best first.
@@ -204,7 +236,7 @@ func (t renderer) value(name string) any {
 		return t.count("targets")
 	case "attachments":
 		return t.count(name)
-	case "evidence":
+	case post.Evidence:
 		return orNil(lowerFirst(t.string(name)))
 	default:
 		if n, ok := t.number(name); ok {

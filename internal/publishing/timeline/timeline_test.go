@@ -225,3 +225,13 @@ func TestSentencesAreWholeWithoutData(t *testing.T) {
 		}
 	}
 }
+
+// What a search found has codes and values, with times in the zone of the post.
+func TestRender_EvidenceHasCodesAndLocalTimes(t *testing.T) {
+	entry := tell(t, thePost(), post.Event{Type: "reconciled", TargetID: &desk.ID, At: time.Date(2026, 12, 24, 5, 0, 0, 0, time.UTC),
+		Data: []byte(`{"found":false,"evidence":"None of 3 posts.","evidence_parts":[{"code":"none_matches","message":"None of 3 posts.","params":{"count":3,"since_at":"2026-12-24T04:59:00Z"}}]}`)})
+	got, err := json.Marshal(entry.Params["evidence_parts"])
+	if want := `[{"code":"none_matches","message":"None of 3 posts.","params":{"count":3,"since_at":"2026-12-24T11:59:00+07:00"}}]`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}

@@ -37,7 +37,7 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		var row db.Account
 		err = s.inTx(ctx, func(q *db.Queries) (err error) {
 			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
-				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
+				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
 				Renewable: a.IsRenewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
 				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy})
 			if err != nil {
@@ -120,9 +120,23 @@ func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor 
 	})
 }
 
+// Avatar returns the stored picture of an account; without a URL: none is stored.
+func (s *Store) Avatar(ctx context.Context, id uuid.UUID) (account.Avatar, error) {
+	r, err := s.q.GetAvatar(ctx, id)
+	if noRows(err) {
+		return account.Avatar{}, nil
+	}
+	return account.Avatar{URL: r.Url, Image: r.Image, FetchedAt: r.FetchedAt}, err
+}
+
+// SaveAvatar stores the picture of an account.
+func (s *Store) SaveAvatar(ctx context.Context, id uuid.UUID, a account.Avatar) error {
+	return s.q.SaveAvatar(ctx, db.SaveAvatarParams{AccountID: id, Url: a.URL, Image: orEmpty(a.Image)})
+}
+
 // MarkAccountHealthy records that the network accepts the token.
 func (s *Store) MarkAccountHealthy(ctx context.Context, a account.Account) error {
-	return s.q.RecordAccountSuccess(ctx, db.RecordAccountSuccessParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
+	return s.q.RecordAccountSuccess(ctx, db.RecordAccountSuccessParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL})
 }
 
 // SetAccountError records the network's error about the token.
@@ -148,7 +162,7 @@ func accountsFromRows(rows []db.Account) []account.Account {
 
 func accountFromRow(r db.Account) account.Account {
 	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
-		Handle: r.Handle, Name: r.Name, Label: r.Label, Color: r.Color, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
+		Handle: r.Handle, Name: r.Name, AvatarURL: r.AvatarUrl, Label: r.Label, Color: r.Color, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
 		SealedToken: r.Token, TokenVersion: r.TokenVersion, IsRenewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
 		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),

@@ -31,7 +31,33 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 			}
 			n.must(n.SetCallState(t.Context(), first.OperationID, post.CallReconciledAbsent, nil))
 			n.claim(p, 0, 2, time.Minute)
+			if last, err := n.LastEpoch(t.Context(), first.TargetID, 0, 1); err != nil || last != 2 {
+				t.Errorf("sends after the second claim: got %d, %v, want 2", last, err)
+			}
 		})
+	}
+}
+
+// A claim is taken over only together with the open call that it was made for.
+func TestTakeOver_RequiresTheOpenCallOfTheTarget(t *testing.T) {
+	n := open(t)
+	first, other := n.claim(n.create(), 0, 1, time.Minute), n.claim(n.create(), 0, 1, time.Minute)
+	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
+	refuses := func(name string, c post.Call) {
+		t.Helper()
+		if _, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute); ok || err != nil {
+			t.Errorf("%s: got %v, %v, want a refusal", name, ok, err)
+		}
+	}
+	unknown, foreign := first, first
+	unknown.OperationID, foreign.OperationID = newID(), other.OperationID
+	refuses("an unknown call", unknown)
+	refuses("the call of another target", foreign)
+	n.exec("update post_targets set status = 'uncertain' where id = $1", first.TargetID)
+	refuses("a target that is not being published", first)
+	n.exec("update post_targets set status = 'publishing' where id = $1", first.TargetID)
+	if fence, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); !ok || err != nil || fence != first.Fence+1 {
+		t.Errorf("the open call: got %d, %v, %v, want fence %d", fence, ok, err, first.Fence+1)
 	}
 }
 

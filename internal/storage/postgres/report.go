@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,7 +27,7 @@ func (s *Store) ReportDays(ctx context.Context, site uuid.UUID, from, to counter
 	for i := range rows {
 		r := &rows[i]
 		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
-			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions, Engagement: engagementFrom(r.Engaged, r.Scrolled)}}
 	}
 	return days, err
 }
@@ -38,7 +40,7 @@ func (s *Store) ReportHours(ctx context.Context, site uuid.UUID, from, to time.T
 	for i := range rows {
 		r := &rows[i]
 		hours[i] = report.Bucket{Start: r.Hour, Totals: report.Totals{Views: &r.Views, Visitors: &r.DayVisitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
-			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
 	}
 	return hours, err
 }
@@ -112,6 +114,17 @@ func (s *Store) ReportNamedPages(ctx context.Context, site uuid.UUID, r report.P
 	return pages, err
 }
 
+// ReportPageEngagement reads the engagement of pages that the lists have.
+func (s *Store) ReportPageEngagement(ctx context.Context, site uuid.UUID, r report.PageRange, names []string) (map[string]*counter.EngagementDelta, error) {
+	rows, err := s.q.ReportPageEngagement(ctx, db.ReportPageEngagementParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+		Pages: orEmpty(names)})
+	pages := map[string]*counter.EngagementDelta{}
+	for _, row := range rows {
+		pages[row.Page] = pages[row.Page].Plus(engagementFrom(row.Engaged, row.Scrolled))
+	}
+	return pages, err
+}
+
 func pageRow(r db.ReportPagesRow) report.Row {
 	return report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
 }
@@ -124,6 +137,15 @@ func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, t
 		r := &rows[i]
 		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries,
 			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+	}
+	if err != nil || len(days) == 0 {
+		return days, err
+	}
+	engaged, err := s.Engagement(ctx, page, from, to)
+	for i := range engaged {
+		if at, ok := slices.BinarySearchFunc(days, engaged[i].Day, func(d report.DayTotals, day counter.Day) int { return cmp.Compare(d.Day, day) }); ok {
+			days[at].Engagement = &engaged[i]
+		}
 	}
 	return days, err
 }

@@ -78,16 +78,16 @@ func (s *Store) RulesForArticle(ctx context.Context, article uuid.UUID, storedAt
 }
 
 // SkipArticle stores a decision without a post, unless there is one that is final.
-func (s *Store) SkipArticle(ctx context.Context, d rule.Decision) error {
+func (s *Store) SkipArticle(ctx context.Context, r rule.Rule, d rule.Decision) error {
 	d.ID = newID()
-	return saveDecision(ctx, s.q, d)
+	return saveDecision(ctx, s.q, r, d)
 }
 
 // ReserveDecision stores the result of decide, which the usage of the rule is passed to,
 // and pauses the rule if the decision says so. A final decision is returned as it is.
-func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (d rule.Decision, err error) {
+func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (d rule.Decision, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockRule(ctx, id)
+		row, err := q.LockRule(ctx, request.RuleID)
 		if err != nil {
 			return orMissing(err, "rule")
 		}
@@ -95,19 +95,28 @@ func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Articl
 		if err != nil {
 			return err
 		}
+		if r.Trigger.Evergreen != nil {
+			if err := q.LockEvergreenRules(ctx, r.WorkspaceID.String()); err != nil {
+				return err
+			}
+		}
 		decisionID := newID()
-		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: id, ArticleID: a.ID})
+		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: r.ID, ArticleID: a.ID, Round: int32(request.Round)}) //nolint:gosec // counts posts
 		if err == nil {
-			if d, err = decisionFromRow(stored); err != nil || !d.IsRepeatable() {
+			if d, err = decisionFromRow(stored); err != nil || !r.Repeats(d) {
 				return err
 			}
 			decisionID = d.ID
 		} else if !noRows(err) {
 			return err
 		}
-		used, err := usageOf(ctx, q, id, a, at)
+		used, err := usageOf(ctx, q, r, a, at)
 		if err != nil {
 			return err
+		}
+		if used.Round != request.Round { // a post of an earlier round was decided meanwhile
+			d = rule.Decision{Outcome: rule.Skipped}
+			return nil
 		}
 		d = decide(r, used)
 		d.ID = decisionID
@@ -115,21 +124,30 @@ func (s *Store) ReserveDecision(ctx context.Context, id uuid.UUID, a rule.Articl
 			postID := newID()
 			d.PostID = &postID
 		}
-		if err := saveDecision(ctx, q, d); err != nil || d.Pauses == "" {
+		if err := saveDecision(ctx, q, r, d); err != nil || d.Pauses == "" {
 			return err
 		}
-		return pauseRule(ctx, q, id, d.Pauses, "")
+		return pauseRule(ctx, q, r.ID, d.Pauses, "")
 	})
 	return d, err
 }
 
-func usageOf(ctx context.Context, q *db.Queries, id uuid.UUID, a rule.Article, at time.Time) (rule.Usage, error) {
-	row, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: id, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour)})
+func usageOf(ctx context.Context, q *db.Queries, r rule.Rule, a rule.Article, at time.Time) (rule.Usage, error) {
+	row, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: r.ID, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour)})
 	if err != nil {
 		return rule.Usage{}, err
 	}
 	u := rule.Usage{Hour: int(row.Hour), Day: int(row.Day), Matched: int(row.Matched)}
-	other, err := q.RuleGroupArticle(ctx, db.RuleGroupArticleParams{RuleID: id, GroupID: a.GroupID, ArticleID: a.ID})
+	if r.Trigger.Evergreen != nil {
+		last, err := q.RuleLastPost(ctx, db.RuleLastPostParams{RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID, Url: a.URL,
+			Since: at.AddDate(0, 0, -r.Trigger.Evergreen.RepeatDays)})
+		u.Round = int(last.Rounds) + 1
+		if last.PostedAt.Unix() > 0 {
+			u.LastPost = &last.PostedAt
+		}
+		return u, err
+	}
+	other, err := q.RuleGroupArticle(ctx, db.RuleGroupArticleParams{RuleID: r.ID, GroupID: a.GroupID, ArticleID: a.ID})
 	if noRows(err) {
 		return u, nil
 	}
@@ -137,19 +155,19 @@ func usageOf(ctx context.Context, q *db.Queries, id uuid.UUID, a rule.Article, a
 	return u, err
 }
 
-func saveDecision(ctx context.Context, q *db.Queries, d rule.Decision) error {
+func saveDecision(ctx context.Context, q *db.Queries, r rule.Rule, d rule.Decision) error {
 	params, err := object(d.Params)
 	if err != nil {
 		return err
 	}
 	return q.SaveRuleDecision(ctx, db.SaveRuleDecisionParams{ID: d.ID, RuleID: d.RuleID, WorkspaceID: d.WorkspaceID, ArticleID: d.ArticleID, GroupID: d.GroupID,
 		ArticleVersion: d.ArticleVersion, Title: d.Title, Url: d.URL, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
-		PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: rule.RepeatableReasons()})
+		Round: int32(d.Round), PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: r.RepeatableReasons()}) //nolint:gosec // counts posts
 }
 
 // DecisionOn returns the decision of a rule about an article.
-func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID) (rule.Decision, error) {
-	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: ruleID, ArticleID: article})
+func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID, round int) (rule.Decision, error) {
+	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: ruleID, ArticleID: article, Round: int32(round)}) //nolint:gosec // counts posts
 	if err != nil {
 		return rule.Decision{}, orMissing(err, "decision")
 	}
@@ -170,7 +188,7 @@ func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures
 			return err
 		}
 		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{ID: d.ID, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
-			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, TextHash: d.TextHash})
+			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: int32(d.Variant), TextHash: d.TextHash}) //nolint:gosec // counts templates
 		if err != nil || n == 0 {
 			return err
 		}
@@ -261,7 +279,7 @@ func decisionsFromRows(rows []db.RuleDecision) ([]rule.Decision, error) {
 
 func decisionFromRow(r db.RuleDecision) (rule.Decision, error) {
 	d := rule.Decision{ID: r.ID, RuleID: r.RuleID, WorkspaceID: r.WorkspaceID, ArticleID: r.ArticleID, GroupID: r.GroupID, ArticleVersion: r.ArticleVersion, Title: r.Title, URL: r.Url,
-		Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason), PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
+		Round: int(r.Round), Variant: int(r.Variant), Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason), PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
 		Attention: rule.Attention(r.Attention), DecidedAt: r.DecidedAt.UTC()}
 	err := json.Unmarshal(r.Params, &d.Params)
 	return d, err

@@ -136,6 +136,11 @@ func pauseRule(ctx context.Context, q *db.Queries, id uuid.UUID, reason rule.Pau
 	if err != nil {
 		return err
 	}
+	if reason != rule.PausedByMember {
+		if err := q.InsertRulePaused(ctx, db.InsertRulePausedParams{WorkspaceID: row.WorkspaceID, RuleID: id, Name: row.Name, Reason: string(reason), Problem: problem}); err != nil {
+			return err
+		}
+	}
 	return record(ctx, q, row.WorkspaceID, audit.RulePaused, "rule", id, map[string]any{"reason": reason})
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -164,7 +166,7 @@ func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int)
 func notesFromRows(rows []db.SeriesException) []post.SeriesException {
 	notes := make([]post.SeriesException, len(rows))
 	for i, r := range rows {
-		notes[i] = post.SeriesException{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesExceptionKindSkipped, Reason: r.Reason}
+		notes[i] = post.SeriesException{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesExceptionKindSkipped, Reason: messagesFrom(r.Reason)}
 	}
 	return notes
 }
@@ -313,16 +315,16 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 
 // SeriesChecked records missed occurrences, the time until which all occurrences are
 // materialized, and the problem of the series; empty: none.
-func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesException, problem string) (ok bool, err error) {
+func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesException, problem message.Messages) (ok bool, err error) {
 	// Does not use heldSeries: two transactions with a shared lock that both update the
 	// row would deadlock.
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: orNil(problem)})
+		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: messagesJSON(problem)})
 		if ok = rows == 1; err != nil || !ok {
 			return err
 		}
 		for _, m := range missed {
-			if err := q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesExceptionKindMissed, Reason: m.Reason}); err != nil {
+			if err := q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesExceptionKindMissed, Reason: messagesJSON(m.Reason)}); err != nil {
 				return err
 			}
 		}
@@ -331,8 +333,22 @@ func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Tim
 	return ok && err == nil, err
 }
 
+// messagesJSON returns nil for no messages.
+func messagesJSON(m message.Messages) []byte {
+	if len(m) == 0 {
+		return nil
+	}
+	raw, _ := json.Marshal(m) // strings and numbers
+	return raw
+}
+
+func messagesFrom(raw []byte) (m message.Messages) {
+	_ = json.Unmarshal(raw, &m) // written by messagesJSON
+	return m
+}
+
 func seriesFromRow(r db.Series) post.Series {
 	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
 		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, CheckedUntil: r.CheckedUntil.UTC(),
-		LastError: deref(r.LastError), LastErrorAt: r.LastErrorAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		LastError: messagesFrom(r.LastError), LastErrorAt: r.LastErrorAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

@@ -25,11 +25,11 @@ func (s *Store) CountStoryQueue(ctx context.Context, limit int) (int, error) {
 
 // InStories runs f in a transaction that locks the stories of a language.
 func (s *Store) InStories(ctx context.Context, language string, f func(story.Tx) error) error {
-	return s.EditStories(ctx, language, func(tx story.DeskTx) error { return f(tx) })
+	return s.EditStories(ctx, language, func(tx story.EditorTx) error { return f(tx) })
 }
 
 // EditStories is InStories for changes by members.
-func (s *Store) EditStories(ctx context.Context, language string, f func(story.DeskTx) error) error {
+func (s *Store) EditStories(ctx context.Context, language string, f func(story.EditorTx) error) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if err := q.LockStories(ctx, language); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *Store) EditStories(ctx context.Context, language string, f func(story.D
 	})
 }
 
-// storyTx implements story.DeskTx.
+// storyTx implements story.EditorTx.
 type storyTx struct {
 	q        *db.Queries
 	language string

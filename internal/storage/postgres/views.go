@@ -117,8 +117,8 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
 			b.sites.addHour(d.Site, h)
-			if h.Kind == counter.SecondView {
-				continue // of sites only: the page of the second view says nothing about the visit
+			if h.Kind == counter.SecondView || h.Kind == counter.EngagedVisit {
+				continue // of sites only: these pages say nothing about the visit
 			}
 			b.hour(page, h, h.Count, 0)
 			counts[h.Kind] += h.Count

@@ -126,6 +126,7 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		days.SiteIds, days.Days = append(days.SiteIds, at.site), append(days.Days, dateOf(at.day))
 		days.Views, days.Clicks, days.Conversions = append(days.Views, c.counts[counter.View]), append(days.Clicks, c.counts[counter.Click]), append(days.Conversions, c.counts[counter.Conversion])
 		days.Visits, days.SecondViews, days.Recirculation = append(days.Visits, c.counts[counter.Entry]), append(days.SecondViews, c.counts[counter.SecondView]), append(days.Recirculation, c.counts[counter.Recirculation])
+		days.EngagedVisits = append(days.EngagedVisits, c.counts[counter.EngagedVisit])
 	}
 	if len(days.Days) == 0 {
 		return nil // filtered hits only
@@ -138,6 +139,7 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 		hours.SiteIds, hours.Hours, hours.Days = append(hours.SiteIds, at.site), append(hours.Hours, time.Unix(at.hour, 0).UTC()), append(hours.Days, dateOf(c.day))
 		hours.Views, hours.Clicks, hours.Conversions = append(hours.Views, c.counts[counter.View]), append(hours.Clicks, c.counts[counter.Click]), append(hours.Conversions, c.counts[counter.Conversion])
 		hours.Visits, hours.SecondViews, hours.Recirculation = append(hours.Visits, c.counts[counter.Entry]), append(hours.SecondViews, c.counts[counter.SecondView]), append(hours.Recirculation, c.counts[counter.Recirculation])
+		hours.EngagedVisits = append(hours.EngagedVisits, c.counts[counter.EngagedVisit])
 	}
 	if len(hours.Hours) > 0 {
 		if err := q.AddSiteHours(ctx, hours); err != nil {

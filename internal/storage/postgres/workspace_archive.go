@@ -88,7 +88,7 @@ func importColumns() map[archive.Table][]string {
 		archive.AccountRows:   {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "label", "color", "kind", "settings", "created_at", "status", "token"},
 		archive.GroupRows:     {"id", "workspace_id", "name", "color", "account_ids", "time_zone", "slots", "created_at"},
 		archive.LabelRows:     {"id", "workspace_id", "kind", "name", "color", "created_at"},
-		archive.SnippetRows:   {"id", "workspace_id", "kind", "name", "text", "created_at"},
+		archive.SnippetRows:   {"id", "workspace_id", "kind", "name", "text", "template", "created_at"},
 		archive.SeriesRows:    {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
 		archive.ExceptionRows: {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",

@@ -40,6 +40,7 @@ type Options struct {
 	Proxied        bool          // URLs have no port, for use as a proxy
 	NoiseParameter string        // meaningless URL parameter in half of the links to articles; empty: none
 	Scripts        bool          // article text is loaded by a script
+	Readable       bool          // articles are for people to read: in English on every third site, else in Vietnamese
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -75,11 +76,15 @@ type World struct {
 	stop      chan struct{} // ends hanging requests
 	zips      sync.Pool     // *gzip.Writer
 	words     []string      // vocabulary of articles
+	desks     []newsdesk    // for Options.Readable
 }
 
 // New starts a World. Call Close when done.
 func New(options Options) (*World, error) {
 	w := &World{options: options.withDefaults(), stop: make(chan struct{}), words: words()}
+	if options.Readable {
+		w.desks = newsdesks()
+	}
 	listeners, err := w.listen()
 	if err != nil {
 		return nil, err

@@ -114,3 +114,25 @@ func TestWorld_TemplateChurn(t *testing.T) {
 		t.Error("two responses of the front page are identical")
 	}
 }
+
+// Articles of the demo are sentences in the language of their site, and differ.
+func TestWorld_ReadableArticles(t *testing.T) {
+	w := start(t, Options{Sites: 3, Articles: 8, Readable: true, Proxied: true})
+	titles := map[string]bool{}
+	for _, s := range w.Sites() {
+		want := map[bool]string{true: `<html lang="en">`, false: `<html lang="vi">`}[s.number == 2]
+		for _, a := range s.Articles() {
+			titles[a.Title] = true
+			if strings.ContainsAny(a.Title+a.Body, "{}|=") || strings.Count(a.Body, "\n\n") != 4 {
+				t.Errorf("article %d of site %d is not finished: %q %q", a.Number, a.Site, a.Title, a.Body)
+			}
+		}
+		a := s.Articles()[0]
+		if _, page := get(t, w, a.URL); !strings.Contains(page, want) || !strings.Contains(page, `property="article:section" content="`+a.Section) {
+			t.Errorf("site %d: got a page without %s or the section %q", s.number, want, a.Section)
+		}
+	}
+	if len(titles) != 3*8 {
+		t.Errorf("got %d different titles, want %d", len(titles), 3*8)
+	}
+}

@@ -57,9 +57,13 @@ func (s *Site) noiseQuery(a Article) string {
 }
 
 func (s *Site) head(b *strings.Builder, title, canonical string, served, churn int) {
-	fmt.Fprintf(b, `<!DOCTYPE html><html lang="vi"><head><meta charset="utf-8"><title>%s - %s</title><link rel="canonical" href="%s">`+
+	language := "vi"
+	if desk, ok := s.desk(); ok {
+		language = desk.language
+	}
+	fmt.Fprintf(b, `<!DOCTYPE html><html lang="%s"><head><meta charset="utf-8"><title>%s - %s</title><link rel="canonical" href="%s">`+
 		`<link rel="stylesheet" href="/css/main.%d.css"><script>var page=%d;</script>`,
-		html.EscapeString(title), s.host, canonical, churn, served)
+		language, html.EscapeString(title), s.host, canonical, churn, served)
 }
 
 func (s *Site) menu(b *strings.Builder, served int) {
@@ -81,6 +85,10 @@ func (s *Site) articlePage(a Article, related []Article, served, churn int) []by
 	title := html.EscapeString(a.Title)
 	fmt.Fprintf(&b, `<meta property="og:title" content="%s"><meta property="og:type" content="article"><meta property="article:published_time" content="%s">`,
 		title, a.PublishedAt.Format(time.RFC3339))
+	if a.Section != "" {
+		lead, _, _ := strings.Cut(a.Body, "\n\n")
+		fmt.Fprintf(&b, `<meta property="article:section" content="%s"><meta property="og:description" content="%s">`, html.EscapeString(a.Section), html.EscapeString(lead))
+	}
 	fmt.Fprintf(&b, `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":%q,"datePublished":%q,`+
 		`"author":{"@type":"Person","name":%q},"mainEntityOfPage":%q}</script></head><body>`, a.Title, a.PublishedAt.Format(time.RFC3339), a.Author, a.URL)
 	s.menu(&b, served)

@@ -21,6 +21,7 @@ type Article struct {
 	Author      string
 	PublishedAt time.Time
 	Edits       int
+	Section     string // of a readable article
 }
 
 // Site is a news site.
@@ -201,13 +202,31 @@ func (s *Site) Slow(latency time.Duration) {
 func (s *Site) add(at time.Time) Article {
 	number := len(s.articles) + 1
 	rng := rand.New(rand.NewPCG(s.world.options.Seed, uint64(s.number)<<32|uint64(number))) //nolint:gosec // not for secrets
-	title := sentence(rng, s.world.words, 8+rng.IntN(5))
+	var title, text, topic string
+	names := authors()
+	if desk, ok := s.desk(); ok {
+		topic, title, text = desk.write(rng, number+s.number*len(desk.stories))
+		names = desk.names
+	} else {
+		title, text = sentence(rng, s.world.words, 8+rng.IntN(5)), body(rng, s.world.words, s.world.options.BodyWords)
+	}
 	section := sectionNames()[number%s.world.options.Sections]
 	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(rng, s.world.words, s.world.options.BodyWords),
-		Author: authors()[rng.IntN(len(authors()))], PublishedAt: at.Truncate(time.Millisecond)}
+	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: text, Section: topic,
+		Author: names[rng.IntN(len(names))], PublishedAt: at.Truncate(time.Millisecond)}
 	s.articles = append(s.articles, article)
 	return article
+}
+
+// desk returns who writes the site's articles; false if they are random words.
+func (s *Site) desk() (newsdesk, bool) {
+	if len(s.world.desks) == 0 {
+		return newsdesk{}, false
+	}
+	if s.number%3 == 2 {
+		return s.world.desks[1], true
+	}
+	return s.world.desks[0], true
 }
 
 // firstID makes article IDs look like those of an established site.

@@ -59,7 +59,7 @@ func slug(title string) string {
 			b.WriteByte('d')
 		case r == ' ':
 			b.WriteByte('-')
-		case r < unicode.MaxASCII:
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 			b.WriteRune(r)
 		}
 	}

@@ -102,8 +102,9 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Bus = pubsub.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Keyset = secret.Source{Path: keyset}
 	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL, Notifier: n.Bus,
-		RedirectURI: "https://dateline.example/api/v1/oauth/callback",
-		Timing:      account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
+		SandboxValues: func(network string) map[string]string { return n.Fake.FormValues(network, "desk") },
+		RedirectURI:   "https://dateline.example/api/v1/oauth/callback",
+		Timing:        account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
 	n.People = &workspace.Service{Store: n.Store}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
 	guard, err := ssrf.New([]string{"127.0.0.1/32"})

@@ -28,14 +28,13 @@ func (n *Newsroom) Everywhere() []account.Account {
 		add(fake.Account{Network: name, Kind: kind, OwnerID: add(fake.Account{Network: name}).ID, Name: "newsroom"})
 		all = append(all, n.Consented(name)...)
 	}
-	discord, telegram := add(fake.Account{Network: "discord"}), add(fake.Account{Network: "telegram", ID: "-1002000000001"})
-	add(fake.Account{Network: "bluesky"})
-	for name, values := range map[string]map[string]secret.Text{
-		"bluesky":  {"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)},
-		"discord":  {"bot_token": secret.NewText(discord.Token), "channel_id": secret.NewText(discord.ID)},
-		"telegram": {"bot_token": secret.NewText(telegram.Token), "chat": secret.NewText("@" + telegram.Name)},
-	} {
-		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true}, values)
+	for _, a := range []fake.Account{{Network: "bluesky"}, {Network: "discord"}, {Network: "telegram", ID: "-1002000000001"}} {
+		add(a)
+		values := map[string]secret.Text{}
+		for field, value := range n.Fake.FormValues(a.Network, "desk") {
+			values[field] = secret.NewText(value)
+		}
+		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Instance{Network: a.Network, Sandbox: true}, values)
 		n.Must(err)
 		all = append(all, made.Account)
 	}

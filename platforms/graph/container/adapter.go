@@ -2,9 +2,9 @@ package container
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
@@ -88,16 +88,16 @@ const (
 	maxImageWidth = 1440
 )
 
-// ScalingNote returns a preview's note about an image that the network scales;
-// empty if it does not scale attachment n, which counts from 1.
-func ScalingNote(name string, n int, media network.MediaInfo) string {
+// ScalingNote returns a preview's note about an image that the network scales; false
+// if it does not scale attachment n, which counts from 1.
+func ScalingNote(name string, n int, media network.MediaInfo) (message.Message, bool) {
 	switch {
 	case rules.IsVideoOrAudio(media) || media.Width <= 0:
-		return ""
+		return message.Message{}, false
 	case media.Width > maxImageWidth:
-		return fmt.Sprintf("%s scales attachment %d from %d down to %d pixels of width.", name, n, media.Width, maxImageWidth)
+		return message.New("image_scaled_down", "{network} scales attachment {number} from {width} down to {limit} pixels of width.", name, n, media.Width, maxImageWidth), true
 	case media.Width < minImageWidth:
-		return fmt.Sprintf("%s scales attachment %d from %d up to %d pixels of width.", name, n, media.Width, minImageWidth)
+		return message.New("image_scaled_up", "{network} scales attachment {number} from {width} up to {limit} pixels of width.", name, n, media.Width, minImageWidth), true
 	}
-	return ""
+	return message.Message{}, false
 }

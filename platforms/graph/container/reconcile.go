@@ -2,10 +2,10 @@ package container
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
@@ -27,7 +27,9 @@ type ListedPost struct {
 
 // noContainer explains why the absence of a post without a container is not
 // conclusive.
-const noContainer = "Listings may be delayed, and there is no container whose state shows whether the post was published."
+func noContainer() message.Message {
+	return message.New("no_container", "Listings may be delayed, and there is no container whose state shows whether the post was published.")
+}
 
 // ListFunc returns a page of the account's own posts after a cursor, newest
 // first, and the cursor of the next page; empty: none.
@@ -40,36 +42,36 @@ func Reconcile(ctx context.Context, name string, m interface {
 }, submission network.Submission, window network.Window, list ListFunc) (network.Finding, error) {
 	id, err := ID(submission.Handle)
 	if err != nil { // never prepared, so there is only the listing
-		return Search(ctx, submission, window, list, noContainer)
+		return Search(ctx, submission, window, list, noContainer())
 	}
 	status, err := m.Status(ctx, id)
 	if err != nil {
 		if network.AsError(err).Class != network.Rejected {
 			return network.Finding{}, err
 		}
-		return Search(ctx, submission, window, list, noContainer) // the network no longer knows the container
+		return Search(ctx, submission, window, list, noContainer()) // the network no longer knows the container
 	}
 	switch status.State {
 	case Published:
-		finding, err := Search(ctx, submission, window, list, "")
+		finding, err := Search(ctx, submission, window, list, message.Message{})
 		if err != nil {
 			return network.Finding{}, err
 		}
-		finding.Evidence = fmt.Sprintf("%s reports that container %s is published. %s", name, id, finding.Evidence)
+		finding.Evidence = append(message.One("container_published", "{network} reports that container {id} is published.", name, id), finding.Evidence...)
 		finding.Conclusive = finding.Found // it exists, even if it is not listed
 		return finding, nil
 	case Finished, Failed, Expired:
 		return network.Finding{Conclusive: true,
-			Evidence: fmt.Sprintf("%s reports that container %s is %s, so it was not published.", name, id, strings.ToLower(string(status.State)))}, nil
+			Evidence: message.One("container_not_published", "{network} reports that container {id} is {state}, so it was not published.", name, id, strings.ToLower(string(status.State)))}, nil
 	default:
-		return network.Finding{Evidence: fmt.Sprintf("%s is still processing container %s (%s).", name, id, status.State)}, nil
+		return network.Finding{Evidence: message.One("container_in_progress", "{network} is still processing container {id} ({state}).", name, id, string(status.State))}, nil
 	}
 }
 
 // Search reads the account's own posts back to the start of the window and
 // compares them with the submission: text, number of attachments and reply target
 // (package matching). caveat is passed to matching.Search.Result.
-func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, caveat string) (network.Finding, error) {
+func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, caveat message.Message) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
 	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
 	for page := 0; page < maxPages && !complete; page++ {

@@ -2,7 +2,7 @@ import '@mantine/spotlight/styles.css'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconRss, IconSearch,
+  IconAlertOctagon, IconBaselineDensityMedium, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconLanguage, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconRss, IconSearch,
   IconServer, IconSun, IconUsersGroup, type IconProps,
 } from '@tabler/icons-react'
 import { useMantineColorScheme } from '@mantine/core'
@@ -11,6 +11,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ComponentType, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
+import { chooseLanguage, type Language, languages } from '../i18n'
+import { useDensity } from '../lib/density'
 import { fold } from '../lib/fold'
 import { repeated } from '../lib/newsQueries'
 import { sitesQuery } from '../lib/queries'
@@ -44,6 +46,7 @@ export default function Palette() {
   const may = useAtLeast('author')
   const showKeys = useShowShortcuts()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const [density, setDensity] = useDensity()
   const [query, setQuery] = useState('')
   const [opened, setOpened] = useState(true)
   const [asked] = useDebouncedValue(query.trim(), 200)
@@ -58,6 +61,7 @@ export default function Palette() {
   }).data
   const sites = useQuery({ ...sitesQuery, enabled: opened }).data ?? []
   const to = (path: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
+  const otherDensity = density === 'compact' ? 'comfortable' : 'compact'
   const scheme = colorScheme === 'dark' ? 'light' : 'dark'
   const actions: Item[] = [
     ...(may
@@ -71,6 +75,8 @@ export default function Palette() {
       setColorScheme(scheme)
       sharePreference('scheme', scheme)
     } },
+    { id: 'density', label: t(`palette.density.${otherDensity}`), icon: IconBaselineDensityMedium, run: () => setDensity(otherDensity) },
+    ...(Object.keys(languages) as Language[]).filter((code) => code !== i18n.language).map((code) => ({ id: code, label: languages[code].name, description: t('nav.language'), icon: IconLanguage, run: () => void chooseLanguage(code) })),
     { id: 'keys', label: t('keys.title'), icon: IconKeyboard, run: showKeys },
   ]
   const pages: Item[] = [
@@ -103,7 +109,7 @@ export default function Palette() {
   }
   const groups = (['actions', 'posts', 'articles', 'pages'] as const).filter((g) => found[g].length > 0)
   return (
-    <Spotlight.Root shortcut={null} query={query} onQueryChange={setQuery} onSpotlightOpen={() => setOpened(true)} onSpotlightClose={() => setOpened(false)} scrollable maxHeight="min(70dvh, 560px)" title={t('palette.title')} styles={{ header: hidden }}>
+    <Spotlight.Root shortcut={null} query={query} onQueryChange={setQuery} onSpotlightOpen={() => setOpened(true)} onSpotlightClose={() => setOpened(false)} scrollable maxHeight="min(70dvh, 560px)" title={t('palette.title')} transitionProps={{ duration: 150 }} styles={{ header: hidden }}>
       <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.title')} leftSection={<IconSearch size={20} aria-hidden />} />
       <Spotlight.ActionsList aria-live="polite">
         {groups.map((g) => (

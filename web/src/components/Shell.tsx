@@ -1,12 +1,12 @@
 import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
-  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
+  IconAlertOctagon, IconBaselineDensityMedium, IconBaselineDensitySmall, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
+  IconKeyboard, IconPencilPlus, IconPhoto, type IconProps, IconRepeat, IconRobot, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
@@ -14,6 +14,7 @@ import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
 import { deadCountsQuery } from '../lib/queries'
 import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
+import { densities, useDensity } from '../lib/density'
 import { sharePreference } from '../lib/preferences'
 import { notifyError } from '../lib/notify'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
@@ -79,11 +80,11 @@ function Frame() {
             </Group>
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="xs" component="nav" aria-label={t('nav.main')}>
-          <ScrollArea flex={1}>
+        <AppShell.Navbar p="xs" component="nav" aria-label={t('nav.main')} className="dl-nav">
+          <ScrollArea flex={1} type="auto">
             <Navigation />
           </ScrollArea>
-          <Box pt="xs">
+          <Box pt="xs" className="dl-nav-outside">
             <Outside href={`${base}/docs/`} label={t('nav.docs')} />
             {temporalUI && <Outside href={temporalUI} label={t('nav.temporal')} />}
             {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
@@ -119,35 +120,56 @@ function useGoing() {
 }
 
 function Outside({ href, label }: { href: string; label: string }) {
-  return <NavLink href={href} target="_blank" rel="noreferrer" label={label} leftSection={<IconExternalLink size={18} aria-hidden />} />
+  return <NavLink href={href} target="_blank" rel="noreferrer" label={label} leftSection={<IconExternalLink size={16} aria-hidden />} />
+}
+
+interface Entry {
+  to: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system'
+  label: string
+  icon: ComponentType<IconProps>
+  count?: number
 }
 
 function Navigation() {
   const { t } = useTranslation()
   const path = useRouterState({ select: (s) => s.location.pathname })
   const dead = useQuery(deadCountsQuery).data?.total ?? 0
-  const items = [
-    { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
-    { to: '/series', label: t('nav.series'), icon: IconRepeat },
-    { to: '/rules', label: t('nav.rules'), icon: IconRobot },
-    { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
-    { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
-    { to: '/media', label: t('nav.media'), icon: IconPhoto },
-    { to: '/readers', label: t('nav.readers'), icon: IconChartBar },
-    { to: '/news', label: t('nav.news'), icon: IconNews },
-    { to: '/system', label: t('nav.system'), icon: IconServer },
-  ] as const
-  return items.map(({ to, label, icon: Icon, ...rest }) => (
-    <NavLink
-      key={to}
-      component={Link}
-      to={to}
-      label={label}
-      active={path.startsWith(to)}
-      aria-current={path.startsWith(to) ? 'page' : undefined}
-      leftSection={<Icon size={20} aria-hidden />}
-      rightSection={'count' in rest && rest.count > 0 ? <Badge color="red" variant="light" size="sm">{rest.count}</Badge> : undefined}
-    />
+  const groups: Record<'publishing' | 'newsroom' | 'installation', Entry[]> = {
+    publishing: [
+      { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
+      { to: '/series', label: t('nav.series'), icon: IconRepeat },
+      { to: '/rules', label: t('nav.rules'), icon: IconRobot },
+      { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
+      { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
+      { to: '/media', label: t('nav.media'), icon: IconPhoto },
+    ],
+    newsroom: [
+      { to: '/readers', label: t('nav.readers'), icon: IconChartBar },
+      { to: '/news', label: t('nav.news'), icon: IconNews },
+    ],
+    installation: [{ to: '/system', label: t('nav.system'), icon: IconServer }],
+  }
+  return (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
+    <section key={group} aria-labelledby={`nav-${group}`} className="dl-nav-group">
+      <div id={`nav-${group}`} className="dl-nav-heading">
+        {t(`nav.groups.${group}`)}
+      </div>
+      {groups[group].map(({ to, label, icon: Icon, count = 0 }) => {
+        const here = path === to || path.startsWith(`${to}/`)
+        return (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            active={here}
+            aria-current={here ? 'page' : undefined}
+            leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+            rightSection={count > 0 ? <Badge color="red" variant="light" size="sm">{count}</Badge> : undefined}
+          />
+        )
+      })}
+    </section>
   ))
 }
 
@@ -227,6 +249,7 @@ function UserMenu() {
   const { t, i18n } = useTranslation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const showKeys = useShowShortcuts()
+  const [density, setDensity] = useDensity()
   const schemes = [
     { value: 'light', icon: IconSun },
     { value: 'dark', icon: IconMoon },
@@ -265,6 +288,13 @@ function UserMenu() {
         {schemes.map(({ value, icon: Icon }) => (
           <Menu.Item key={value} leftSection={<Icon size={16} aria-hidden />} onClick={() => chooseScheme(value)} rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}>
             {t(`scheme.${value}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>{t('nav.density')}</Menu.Label>
+        {densities.map((value) => (
+          <Menu.Item key={value} leftSection={value === 'compact' ? <IconBaselineDensitySmall size={16} aria-hidden /> : <IconBaselineDensityMedium size={16} aria-hidden />} onClick={() => setDensity(value)} rightSection={density === value ? <IconCheck size={16} aria-hidden /> : null}>
+            {t(`density.${value}`)}
           </Menu.Item>
         ))}
         <Menu.Divider />

@@ -1,7 +1,8 @@
-import { Alert, Button, Center, Group, Loader, SimpleGrid, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Center, Group, Loader, SimpleGrid, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { base } from '../boot'
 import { errorText } from '../lib/notify'
 import { LinkButton } from './links'
 
@@ -55,20 +56,30 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   )
 }
 
-/** An empty state: what the page is for, and how to begin. */
-export function Empty({ icon: Icon, title, text, children }: { icon: ComponentType<IconProps>; title: string; text: string; children?: ReactNode }) {
+/** An empty state: what the page is for, and how to begin. guide is a page of the documentation. */
+export function Empty({ icon: Icon, title, text, guide, children }: { icon: ComponentType<IconProps>; title: string; text: string; guide?: string; children?: ReactNode }) {
+  const { t } = useTranslation()
   return (
-    <Stack align="center" gap="xs" py={56} px="md" ta="center">
-      <ThemeIcon size={56} radius="xl" variant="light">
-        <Icon size={30} aria-hidden />
+    <Stack align="center" gap={6} py={48} px="md" ta="center" className="dl-empty">
+      <ThemeIcon size={44} radius="md" variant="default" c="dimmed">
+        <Icon size={24} stroke={1.6} aria-hidden />
       </ThemeIcon>
-      <Title order={2} size="h4" mt="xs">
+      <Title order={2} size="h4" mt={6}>
         {title}
       </Title>
       <Text c="dimmed" maw={480}>
         {text}
       </Text>
-      {children && <Group mt="sm">{children}</Group>}
+      {(children || guide) && (
+        <Group mt="sm" justify="center">
+          {children}
+          {guide && (
+            <Anchor href={`${base}/docs/${guide}.html`} target="_blank" rel="noreferrer" size="sm" hrefLang="en">
+              {t('state.guide')}
+            </Anchor>
+          )}
+        </Group>
+      )}
     </Stack>
   )
 }

@@ -1,7 +1,7 @@
 import i18n from 'i18next'
 import { beforeAll, expect, test } from 'vitest'
 import { formatWall } from '../lib/time'
-import { alertText, causeText, fill, formatBytes, formatSeconds, problemText, timelineText, warningText } from './message'
+import { alertText, causeText, fill, formatBytes, formatMilliseconds, formatPrice, formatSeconds, noteText, problemText, timelineText, warningText } from './message'
 import en from './messages/en.json'
 import vi from './messages/vi.json'
 import viTexts from './vi.json'
@@ -25,6 +25,9 @@ test('times, durations and sizes are written as in Vietnamese', () => {
   expect(formatSeconds(80.3, 'vi')).toBe('80,3 giây')
   expect(formatSeconds(300, 'vi')).toBe('5 phút')
   expect(formatBytes(1_440_000, 'vi')).toBe('1,4 MB')
+  expect(formatMilliseconds(12, 'vi')).toBe('12 ms')
+  expect(formatMilliseconds(80_312, 'vi')).toBe('80,3 giây')
+  expect(formatPrice(15_000, 'vi')).toBe('0,015\u00a0US$')
 })
 
 test('messages of the API are translated', () => {
@@ -47,4 +50,16 @@ test('entries of the timeline are translated with their values', () => {
   )
   expect(text('waiting_for_network', { message: '…', message_code: 'network_slow' })).toMatch(/^Tạm hoãn trước khi gửi tới một tài khoản đã bị gỡ khỏi bài viết\. Mạng phản hồi quá chậm/)
   expect(text('moved_to_mars', {})).toBe('English.')
+})
+
+test('notes about posts, prices, files and accounts are translated, and so is what a search found', () => {
+  expect(noteText({ code: 'links_cost_more', message: '…' })).toBe('X tính phí cao hơn cho bài viết có liên kết.')
+  expect(noteText({ code: 'made_smaller', params: { width: 6000, height: 4000, new_width: 1920, new_height: 1280 }, message: '…' })).toBe('Ảnh được thu nhỏ từ 6.000 × 4.000 xuống 1.920 × 1.280 điểm ảnh.')
+  expect(noteText({ code: 'needs_reconnect', params: { answer: 'Token revoked.' }, message: '…' })).toMatch(/Phản hồi của mạng: Token revoked\.$/)
+  expect(noteText({ code: 'timeout', message: '…' })).toBe('Mạng không phản hồi trong thời gian cho phép.')
+  const at = '2026-11-22T23:41:00.000+07:00'
+  const evidence_parts = [{ code: 'none_matches', params: { count: 40, since_at: `${new Date().getUTCFullYear()}-11-22T23:40:00+07:00` }, message: '…' }, { code: 'more_posts', message: '…' }]
+  expect(timelineText({ at, code: 'reconciled.absent', params: { handle: '@desk', evidence: 'None of 40 posts…', evidence_parts }, text: 'English.' })).toBe(
+    'Đã tìm trên @desk và không thấy bài. Không bài nào trong 40 bài viết của tài khoản từ 23:40, 22/11 có cùng nội dung, tệp đính kèm và bài được trả lời. Có nhiều bài viết hơn mức có thể đọc.',
+  )
 })

@@ -25,9 +25,10 @@ export interface Catalog {
   warning: Record<string, Template>
   alert: Record<string, Template>
   problem: Record<string, Template>
+  note: Record<string, Template>
 }
 
-const none: Catalog = { timeline: {}, cause: {}, warning: {}, alert: {}, problem: {} }
+const none: Catalog = { timeline: {}, cause: {}, warning: {}, alert: {}, problem: {}, note: {} }
 
 const catalog = (): Catalog => (i18n.getResourceBundle(i18n.language, 'messages') as Catalog | undefined) ?? none
 
@@ -66,11 +67,19 @@ export function formatSeconds(seconds: number, language = i18n.language): string
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 3 }).format(seconds / size)
 }
 
+/** A short duration, such as 12 ms or 80.3 seconds. */
+export const formatMilliseconds = (ms: number, language = i18n.language): string =>
+  Math.abs(ms) < 1000 ? `${new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(ms)} ms` : formatSeconds(Math.round(ms / 100) / 10, language)
+
 /** A size, such as 1.4 MB. */
 export function formatBytes(bytes: number, language = i18n.language): string {
   const [unit, size] = bytes >= 1e6 ? ['megabyte', 1e6] : bytes >= 1e4 ? ['kilobyte', 1e3] : ['byte', 1]
   return new Intl.NumberFormat(language, { style: 'unit', unit: unit as string, unitDisplay: bytes >= 1e4 ? 'short' : 'long', maximumFractionDigits: 1 }).format(bytes / Number(size))
 }
+
+/** An amount in millionths of a US dollar. */
+export const formatPrice = (micro: number, language = i18n.language): string =>
+  new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 6 }).format(micro / 1e6)
 
 /** The text of a value: the end of its name says what it is. day is that of a timeline's entry. */
 function textOf(name: string, value: unknown, day?: string): string | undefined {
@@ -81,6 +90,8 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
   if (name.endsWith('_bytes') && typeof value === 'number') return formatBytes(value, language)
   if (name === 'status' && i18n.exists(`status.${value}`)) return i18n.t(`status.${value as 'draft'}`).toLocaleLowerCase(language)
   if (name === 'visibility' && i18n.exists(`options.value.${value}`)) return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)
+  if ((name === 'volume' || name === 'engine') && i18n.exists(`system.engine.${value}`)) return i18n.t(`system.engine.${value as 'data'}`)
+  if (name === 'resource' && i18n.exists(`system.use.${value}`)) return i18n.t(`system.use.${value as 'memory'}`).toLocaleLowerCase(language)
   if (name === 'network' || name === 'other') return networkName(String(value))
   if (typeof value === 'number') return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value)
   if (Array.isArray(value)) return new Intl.ListFormat(language, { type: 'conjunction' }).format(value.map(String))
@@ -97,6 +108,9 @@ function translate(template: Template | undefined, m: Message): string | undefin
 }
 
 export const warningText = (m: Message): string => translate(catalog().warning[m.code ?? ''], m) ?? m.message
+
+/** A note about a post, a price, a file or an account. */
+export const noteText = (m: Message): string => translate(catalog().note[m.code ?? ''], m) ?? catalog().cause[m.code ?? ''] ?? problemText(m)
 
 export const alertText = (m: Message): string => translate(catalog().alert[m.code ?? ''], m) ?? m.message
 
@@ -134,6 +148,10 @@ export function timelineText({ at, code, text, params }: TimelineEntry): string 
     if (name === 'changes') {
       const changes = ((params.changes ?? []) as string[]).map((field) => fill(timeline[`change.${field}`] ?? '', value) ?? '').filter((c) => c !== '')
       return changes.length > 0 ? new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(changes) : undefined
+    }
+    if (name === 'evidence' && Array.isArray(params.evidence_parts)) {
+      const found = (params.evidence_parts as Message[]).map(noteText).join(' ')
+      return i18n.language === 'en' ? found.charAt(0).toLowerCase() + found.slice(1) : found // within a sentence
     }
     if (name === 'message' && typeof params.message === 'string')
       return causeText({ code: params.message_code as string | undefined, params: params.message_params as Params | undefined, message: params.message })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import en from './en.json'
+import messages from './messages/vi.json'
 import vi from './vi.json'
 
 function flat(o: object, prefix = ''): [string, string][] {
@@ -17,6 +18,13 @@ test('every message exists in every language', () => {
 test('messages have the same placeholders in every language', () => {
   const english = new Map(flat(en))
   for (const [key, text] of flat(vi)) expect([key, gaps(text)]).toEqual([key, gaps(english.get(key) ?? '')])
+})
+
+// Words that mean the same are one word, see docs/reference/vietnamese.md; tones stand as in Meta's and Google's texts.
+test('Vietnamese has one spelling and one word for each thing', () => {
+  const all = [...flat(vi), ...flat(messages)]
+  const wrong = [/(?<!q)(?:o[àáảãạèéẻẽẹ]|u[ỳýỷỹỵ])(?!\p{L})/iu, /bài đăng(?! (lên|trễ))/i, /tin bài/i, /tweet|click/i, /\d %/]
+  expect(all.flatMap(([key, text]) => wrong.map((one) => [key, one.exec(text)?.[0]])).filter(([, found]) => found !== undefined)).toEqual([])
 })
 
 test('no message is empty', () => {

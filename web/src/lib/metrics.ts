@@ -27,3 +27,6 @@ export function dimensionLabel(group: Pick<Schemas['PostReportGroup'], 'by' | 'v
       return group.label ?? group.value
   }
 }
+
+/** Colors of lines in charts, names of Mantine's. */
+export const seriesColors = ['indigo-5', 'teal-5', 'orange-5', 'grape-5', 'cyan-5', 'red-5', 'lime-6', 'pink-5']

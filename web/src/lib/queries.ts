@@ -31,6 +31,15 @@ export const slotsQuery = (from: Date, to: Date) =>
     queryFn: async () => (await unwrap(api.GET('/api/v1/queue-slots', { params: { query: { from: from.toISOString(), to: to.toISOString() } } }))).slots,
   })
 
+/** Times at which earlier posts on the accounts got more clicks. */
+export const bestTimesQuery = (accounts: string[], zone: string) =>
+  queryOptions({
+    queryKey: ['best-times', [...accounts].sort(), zone],
+    staleTime: 600_000,
+    retry: false,
+    queryFn: () => unwrap(api.GET('/api/v1/reports/posts/best-times', { params: { query: { account: accounts, time_zone: zone } } })),
+  })
+
 export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
 

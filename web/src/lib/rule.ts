@@ -1,5 +1,5 @@
 import type { TFunction } from 'i18next'
-import { toInstant, type Wall } from './time'
+import { format, toInstant, type Wall } from './time'
 
 /** A recurrence rule as in the API: the part of RFC 5545, 3.3.10, that internal/publishing/recurrence supports. */
 export interface Rule {
@@ -130,6 +130,6 @@ export function describeRule(rule: string, starts: Wall, t: TFunction, language:
     said.push(t('repeat.onThe', { which: list(nths.length > 0 ? nths : dates) }))
   }
   if (r.count) said.push(t('repeat.times', { count: r.count }))
-  else if (r.until) said.push(t('repeat.untilDate', { date: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(dateOf(r.until)) }))
+  else if (r.until) said.push(t('repeat.untilDate', { date: format(dateOf(r.until), language, 'UTC', { dateStyle: 'medium' }) }))
   return said.join(', ')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mondayOf, relative, toInstant, toWall } from './time'
+import { format, formatRange, mondayOf, relative, toInstant, toWall } from './time'
 
 test('local times and instants are converted into each other', () => {
   for (const [wall, zone, instant] of [
@@ -31,4 +31,15 @@ test('durations are formatted in the language', () => {
   expect(relative(90_000, 'en', 0)).toBe('in 1 minute')
   expect(relative(0, 'en', 7_200_000)).toBe('2 hours ago')
   expect(relative(-86_400_000, 'en', 0)).toBe('yesterday')
+})
+
+test('Vietnamese times stand before their day, which is a number', () => {
+  const at = '2026-11-22T23:41:05Z'
+  expect(format(at, 'vi', 'UTC', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('23:41, 22/11')
+  expect(format(at, 'vi', 'UTC', { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('23:41, CN, 22/11/2026')
+  expect(format(at, 'vi', 'UTC', { dateStyle: 'medium', timeStyle: 'short' })).toBe('23:41, 22/11/2026')
+  expect(format(at, 'vi', 'Asia/Ho_Chi_Minh', { dateStyle: 'medium' })).toBe('23/11/2026')
+  expect(format(at, 'vi', 'UTC', { hour: '2-digit', minute: '2-digit' })).toBe('23:41')
+  expect(format(at, 'en', 'UTC', { dateStyle: 'medium' })).toBe('Nov 22, 2026')
+  expect(formatRange('2026-10-27', '2026-11-22', 'vi')).not.toMatch(/thg/)
 })

@@ -49,18 +49,39 @@ export function mondayOf(date: string): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Vietnamese newsrooms write days as 22/11, not as 22 thg 11. */
-const monthOf = (language: string) => (language === 'vi' ? 'numeric' : 'short')
+const dates = {
+  full: { weekday: 'long', day: 'numeric', month: 'numeric', year: 'numeric' },
+  long: { day: 'numeric', month: 'numeric', year: 'numeric' },
+  medium: { day: 'numeric', month: 'numeric', year: 'numeric' },
+  short: { day: 'numeric', month: 'numeric', year: 'numeric' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+const clocks = {
+  full: { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  long: { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  medium: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  short: { hour: '2-digit', minute: '2-digit' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+/** Vietnamese newsrooms write the time before the day, and days as 22/11, not as 22 thg 11. */
+function vietnamese({ dateStyle, timeStyle, hour, minute, second, fractionalSecondDigits, timeZoneName, hourCycle, ...day }: Intl.DateTimeFormatOptions) {
+  const clock: Intl.DateTimeFormatOptions = timeStyle ? { ...clocks[timeStyle] } : { hour, minute, second, fractionalSecondDigits, timeZoneName }
+  const date: Intl.DateTimeFormatOptions = dateStyle ? { ...dates[dateStyle] } : { ...day, ...(day.month === 'short' ? { month: 'numeric' } : {}) }
+  return { clock: clock.hour ? { ...clock, hourCycle: hourCycle ?? ('h23' as const) } : undefined, date: Object.keys(date).length > 0 ? date : undefined }
+}
 
 export function format(at: string | number | Date, language: string, zone: string, given: Intl.DateTimeFormatOptions): string {
-  const options = given.month === 'short' ? { ...given, month: monthOf(language) as 'short' } : given
-  const key = `${language}|${zone}|${JSON.stringify(options)}`
-  let f = formats.get(key)
-  if (!f) {
-    f = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
-    formats.set(key, f)
+  const options = language === 'vi' ? vietnamese(given) : { clock: undefined, date: given }
+  const one = (o: Intl.DateTimeFormatOptions) => {
+    const key = `${language}|${zone}|${JSON.stringify(o)}`
+    let f = formats.get(key)
+    if (!f) {
+      f = new Intl.DateTimeFormat(language, { ...o, timeZone: zone })
+      formats.set(key, f)
+    }
+    return f.format(new Date(at))
   }
-  return f.format(new Date(at))
+  return [options.clock, options.date].filter((o) => o !== undefined).map(one).join(', ')
 }
 
 /**
@@ -80,9 +101,13 @@ export function formatWall(at: string, language: string, day?: string): string {
   return `${format(instant, language, 'UTC', clock)}, ${date}`
 }
 
+/** A date as a title: months and weekdays begin with a small letter in some languages. */
+export const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1)
+
 /** A range of days, such as 27 Oct – 23 Nov 2026. */
 export function formatRange(from: string, to: string, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).formatRange(new Date(`${from}T00:00Z`), new Date(`${to}T00:00Z`))
+  const look: Intl.DateTimeFormatOptions = language === 'vi' ? dates.medium : { dateStyle: 'medium' }
+  return new Intl.DateTimeFormat(language, { ...look, timeZone: 'UTC' }).formatRange(new Date(`${from}T00:00Z`), new Date(`${to}T00:00Z`))
 }
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]]

@@ -57,7 +57,7 @@ export class Dateline implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Dateline',
 		name: 'dateline',
-		icon: 'file:dateline.svg',
+		icon: { light: 'file:dateline.svg', dark: 'file:dateline.dark.svg' },
 		group: ['output'],
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
@@ -82,7 +82,7 @@ export class Dateline implements INodeType {
 				const result = await operation(this, item);
 				out.push(...this.helpers.constructExecutionMetaData(this.helpers.returnJsonArray(result), { itemData: { item } }));
 			} catch (error) {
-				if (!this.continueOnFail()) throw error;
+				if (!this.continueOnFail()) throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: item });
 				out.push({ json: { error: (error as Error).message }, pairedItem: { item } });
 			}
 		}

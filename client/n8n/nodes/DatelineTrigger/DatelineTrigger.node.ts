@@ -27,7 +27,7 @@ export class DatelineTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Dateline Trigger',
 		name: 'datelineTrigger',
-		icon: 'file:dateline.svg',
+		icon: { light: 'file:dateline.svg', dark: 'file:dateline.dark.svg' },
 		group: ['trigger'],
 		version: 1,
 		subtitle: '={{ $parameter["types"].join(", ") }}',

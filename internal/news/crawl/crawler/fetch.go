@@ -17,7 +17,7 @@ type admissionKey struct{}
 // FetchRobots fetches a robots.txt during a robots check, under the politeness
 // rules of its domain. The domain's slot is released only after the check,
 // because the crawl delay is known only then.
-func (d *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Result, error) {
+func (c *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Result, error) {
 	slot, ok := ctx.Value(admissionKey{}).(*admission)
 	if !ok {
 		return nil, errors.New("FetchRobots must be called during a robots check")
@@ -32,7 +32,7 @@ func (d *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Resul
 	fetchCtx, cancel := slot.requestContext(ctx)
 	defer cancel()
 	first := true
-	res, err := d.Fetcher.Fetch(fetchCtx, fetch.Request{URL: address, Kind: fetch.KindRobots, Allowed: func(ctx context.Context, to string) (bool, string) {
+	res, err := c.Fetcher.Fetch(fetchCtx, fetch.Request{URL: address, Kind: fetch.KindRobots, Allowed: func(ctx context.Context, to string) (bool, string) {
 		if first {
 			first = false
 			return true, ""

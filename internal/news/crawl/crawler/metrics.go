@@ -25,10 +25,10 @@ type Metrics interface {
 }
 
 // Instrument makes d report to m. It must not be called while d crawls.
-func (d *Crawler) Instrument(m Metrics) {
-	record := d.Record
-	d.Fetcher, d.URLIndex = measuredFetcher{d.Fetcher, m}, measuredIndex{d.URLIndex, m}
-	d.Record = func(ctx context.Context, f crawl.FetchRecord) (bool, error) {
+func (c *Crawler) Instrument(m Metrics) {
+	record := c.Record
+	c.Fetcher, c.URLIndex = measuredFetcher{c.Fetcher, m}, measuredIndex{c.URLIndex, m}
+	c.Record = func(ctx context.Context, f crawl.FetchRecord) (bool, error) {
 		recorded, err := record(ctx, f)
 		if recorded && err == nil {
 			countPage(ctx, m, f)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type Options struct {
 	Embedder         search.Embedder // nil: keyword search only
 	Model            string          // name of the embedding model; vectors of other models are replaced
 	Log              *slog.Logger
-	MaxConcurrent    int           // concurrent searches of this process; 0: 8
+	MaxConcurrent    int           // concurrent searches of this process, the others wait; 0: one more than there are processors, up to 8
 	MaxWait          time.Duration // for a slot before a search fails with ErrBusy; 0: 1 s
 	StatementTimeout time.Duration // before the search is limited to the newest articles; 0: 600 ms
 }
@@ -43,7 +44,9 @@ type Engine struct {
 // New returns an engine that uses pool, which the caller closes.
 func New(pool *pgxpool.Pool, o Options) *Engine {
 	if o.MaxConcurrent <= 0 {
-		o.MaxConcurrent = 8
+		// More would only slow each other down: with one after the other, half of them
+		// end early.
+		o.MaxConcurrent = min(runtime.NumCPU()+1, 8)
 	}
 	for field, fallback := range map[*time.Duration]time.Duration{&o.MaxWait: time.Second, &o.StatementTimeout: 600 * time.Millisecond} {
 		if *field <= 0 {

@@ -24,9 +24,11 @@ func (l searcher) load(ctx context.Context, page []ranked, m search.Highlighter)
 	for i, p := range page {
 		ids[i] = p.id
 	}
+	// The subquery hides the number of ids from the planner, which otherwise plans each
+	// time anew.
 	rows, err := l.tx.Query(ctx, `select d.id, d.version, d.published_at, d.domain, d.language, d.section, d.tags, d.authors,
 			t.url, t.title, t.lead, left(t.body, $2), t.image_url, t.group_id
-		from search_documents d join search_texts t using (id) where d.id = any($1::uuid[])`, ids, maxShownChars)
+		from search_documents d join search_texts t using (id) where d.id = any((select $1::uuid[])::uuid[])`, ids, maxShownChars)
 	if err != nil {
 		return nil, err
 	}

@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// maxCandidates is the number of newest matches that are ranked. In addition,
-	// maxTitleCandidates older ones are ranked that match in their title fields; they
-	// come from a time window that is titleWindowFactor times as long, and contains at
-	// most maxTitleRows articles.
-	maxCandidates      = 1000
+	// maxCandidates is the number of newest matches that are ranked, or more for deep
+	// pages. In addition, maxTitleCandidates older ones are ranked that match in their
+	// title fields; they come from a time window that is titleWindowFactor times as
+	// long, and contains at most maxTitleRows articles.
+	maxCandidates      = 500
+	maxFacetCandidates = 1000 // replaces maxCandidates when facets are counted, among them
 	maxTitleCandidates = 300
-	titleWindowFactor  = 6
+	titleWindowFactor  = 12
 	maxTitleRows       = 20_000
-	// maxPhraseCandidates replaces maxCandidates when each text must be checked for phrases.
-	maxPhraseCandidates = 500
 	// countLimit is the estimated number of matches up to which all of them are counted.
 	// Above it, the search is limited to a time window.
-	countLimit = 3 * maxCandidates
+	countLimit = 3000
 	// rerankLimit is the number of candidates that are ranked by their whole text.
 	rerankLimit = 100
 	// relaxBelow is the number of matches below which words become optional.
@@ -222,7 +221,7 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if err := l.tx.QueryRow(ctx, sql, s.unprepared()...).Scan(&a.Total, &hitCount, &ids, &scores, &raw); err != nil {
 		return a, nil, err
 	}
-	if a.Estimated = a.Total > l.candidateLimit(x); !a.Estimated || a.Total < hitCount {
+	if a.Estimated = a.Total > l.candidateLimit(); !a.Estimated || a.Total < hitCount {
 		a.Total = hitCount
 	}
 	if a.Facets, err = parseFacets(raw); err != nil {

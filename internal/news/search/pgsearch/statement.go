@@ -85,7 +85,7 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 	if since != nil && !useBuckets {
 		found += " and d.published_at >= " + s.arg(since.all)
 	}
-	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.candidateLimit(x)) + ")"
+	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.candidateLimit()) + ")"
 	if since != nil && ranks && !x.isRelaxed() {
 		// Older articles with the words in their title fields. "offset 0" makes
 		// Postgres find all matches before sorting: where they are rare, it would
@@ -103,11 +103,11 @@ func (l searcher) verifiesPhrases(x expression) bool {
 }
 
 // candidateLimit is the maximum number of rows to rank.
-func (l searcher) candidateLimit(x expression) int {
-	if l.verifiesPhrases(x) {
-		return max(maxPhraseCandidates, l.r.Offset+l.r.Limit)
+func (l searcher) candidateLimit() int {
+	if l.r.Facets {
+		return max(maxFacetCandidates, l.r.Offset+l.r.Limit)
 	}
-	return maxCandidates
+	return max(maxCandidates, l.r.Offset+l.r.Limit)
 }
 
 // estimate returns the planner's estimate of the number of matches. It is based on
@@ -138,15 +138,15 @@ type timeWindow struct {
 	buckets     string
 }
 
-// timeWindow returns the window that contains about maxCandidates of the estimated
-// matches, or nil if Postgres has no statistics yet.
+// timeWindow returns the window that contains about as many of the estimated
+// matches as are ranked, or nil if Postgres has no statistics yet.
 func (l searcher) timeWindow(ctx context.Context, estimate int) (*timeWindow, error) {
 	bounds, rows, err := l.timeHistogram(ctx)
 	if err != nil || len(bounds) < 2 {
 		return nil, err
 	}
 	// Assumes that matches are spread evenly over time.
-	part := float64(maxCandidates) / float64(estimate)
+	part := float64(l.candidateLimit()) / float64(estimate)
 	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-min(part*titleWindowFactor, maxTitleRows/max(rows, 1)))}
 	// Some pages state a publication date in the future.
 	w.buckets = bucketsBetween(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))

@@ -38,7 +38,7 @@ func (q *Queries) AccountIDByRemote(ctx context.Context, arg AccountIDByRemotePa
 }
 
 const accountsByID = `-- name: AccountsByID :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
 `
 
 type AccountsByIDParams struct {
@@ -63,6 +63,7 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.AvatarUrl,
 			&i.Label,
 			&i.Color,
 			&i.Status,
@@ -109,7 +110,7 @@ update accounts set is_default = coalesce($1, is_default),
     label = coalesce($2, label), color = coalesce($3, color), utm = coalesce($4::jsonb, utm),
     settings = (settings || $5::jsonb) - $6::text[]
 where id = $7 and workspace_id = $8
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type ChangeAccountParams struct {
@@ -145,6 +146,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.AvatarUrl,
 		&i.Label,
 		&i.Color,
 		&i.Status,
@@ -180,7 +182,7 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 }
 
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -200,6 +202,7 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.AvatarUrl,
 			&i.Label,
 			&i.Color,
 			&i.Status,
@@ -328,7 +331,7 @@ func (q *Queries) FailRefresh(ctx context.Context, arg FailRefreshParams) (int64
 }
 
 const getAccount = `-- name: GetAccount :one
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -342,6 +345,7 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.AvatarUrl,
 		&i.Label,
 		&i.Color,
 		&i.Status,
@@ -393,6 +397,23 @@ func (q *Queries) GetAccountChoice(ctx context.Context, id uuid.UUID) (AccountCh
 		&i.Accounts,
 		&i.ExpiresAt,
 	)
+	return i, err
+}
+
+const getAvatar = `-- name: GetAvatar :one
+select url, image, fetched_at from account_avatars where account_id = $1
+`
+
+type GetAvatarRow struct {
+	Url       string
+	Image     []byte
+	FetchedAt time.Time
+}
+
+func (q *Queries) GetAvatar(ctx context.Context, accountID uuid.UUID) (GetAvatarRow, error) {
+	row := q.db.QueryRow(ctx, getAvatar, accountID)
+	var i GetAvatarRow
+	err := row.Scan(&i.Url, &i.Image, &i.FetchedAt)
 	return i, err
 }
 
@@ -513,7 +534,7 @@ const leaseRefresh = `-- name: LeaseRefresh :one
 update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and token_version = $4 and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type LeaseRefreshParams struct {
@@ -540,6 +561,7 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.AvatarUrl,
 		&i.Label,
 		&i.Color,
 		&i.Status,
@@ -575,7 +597,7 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 }
 
 const listAccounts = `-- name: ListAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -595,6 +617,7 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 			&i.RemoteID,
 			&i.Handle,
 			&i.Name,
+			&i.AvatarUrl,
 			&i.Label,
 			&i.Color,
 			&i.Status,
@@ -677,16 +700,17 @@ func (q *Queries) RecordAccountError(ctx context.Context, arg RecordAccountError
 }
 
 const recordAccountSuccess = `-- name: RecordAccountSuccess :exec
-update accounts set handle = $1, name = $2, checked_at = clock_timestamp(),
+update accounts set handle = $1, name = $2, avatar_url = coalesce(nullif($3::text, ''), avatar_url), checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
     status = 'connected'
-where id = $3 and token_version = $4 and status <> 'disconnected'
+where id = $4 and token_version = $5 and status <> 'disconnected'
 `
 
 type RecordAccountSuccessParams struct {
 	Handle       string
 	Name         string
+	AvatarUrl    string
 	ID           uuid.UUID
 	TokenVersion int64
 }
@@ -696,6 +720,7 @@ func (q *Queries) RecordAccountSuccess(ctx context.Context, arg RecordAccountSuc
 	_, err := q.db.Exec(ctx, recordAccountSuccess,
 		arg.Handle,
 		arg.Name,
+		arg.AvatarUrl,
 		arg.ID,
 		arg.TokenVersion,
 	)
@@ -788,6 +813,22 @@ func (q *Queries) RenewRefreshLease(ctx context.Context, arg RenewRefreshLeasePa
 	return result.RowsAffected(), nil
 }
 
+const saveAvatar = `-- name: SaveAvatar :exec
+insert into account_avatars (account_id, url, image) values ($1, $2, $3)
+on conflict (account_id) do update set url = excluded.url, image = excluded.image, fetched_at = clock_timestamp()
+`
+
+type SaveAvatarParams struct {
+	AccountID uuid.UUID
+	Url       string
+	Image     []byte
+}
+
+func (q *Queries) SaveAvatar(ctx context.Context, arg SaveAvatarParams) error {
+	_, err := q.db.Exec(ctx, saveAvatar, arg.AccountID, arg.Url, arg.Image)
+	return err
+}
+
 const storeRefreshed = `-- name: StoreRefreshed :execrows
 update accounts set token = $1, token_version = token_version + 1, renewable = $2, scopes = $3,
     expires_at = $4,
@@ -853,14 +894,14 @@ func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (Connect
 }
 
 const upsertAccount = `-- name: UpsertAccount :one
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, kind, is_default, token, scopes,
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
     renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8,
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     not exists (select 1 from accounts a where a.workspace_id = $2 and a.status <> 'disconnected'),
-    $9, $10, $11, $12, $13, $14,
-    $15, $16, $17, clock_timestamp())
+    $10, $11, $12, $13, $14, $15,
+    $16, $17, $18, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
     app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
@@ -869,7 +910,7 @@ on conflict (workspace_id, network, base_url, remote_id) do update set
     error_class = null, error_code = null, error_message = null, error_at = null,
     status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
-returning id, workspace_id, network, base_url, remote_id, handle, name, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type UpsertAccountParams struct {
@@ -880,6 +921,7 @@ type UpsertAccountParams struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	AvatarUrl        string
 	Kind             string
 	Token            []byte
 	Scopes           []string
@@ -903,6 +945,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		arg.RemoteID,
 		arg.Handle,
 		arg.Name,
+		arg.AvatarUrl,
 		arg.Kind,
 		arg.Token,
 		arg.Scopes,
@@ -923,6 +966,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		&i.RemoteID,
 		&i.Handle,
 		&i.Name,
+		&i.AvatarUrl,
 		&i.Label,
 		&i.Color,
 		&i.Status,

@@ -77,6 +77,18 @@ func (q *Queries) DeleteSubscription(ctx context.Context, arg DeleteSubscription
 	return kind, err
 }
 
+const eraseSiteAlerts = `-- name: EraseSiteAlerts :execrows
+delete from site_alerts where site_id = $1
+`
+
+func (q *Queries) EraseSiteAlerts(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSiteAlerts, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const getAlertRule = `-- name: GetAlertRule :one
 select site_id, enabled, spike_factor, drop_share, min_views from site_alert_rules where site_id = $1
 `

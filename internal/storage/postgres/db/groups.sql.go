@@ -30,6 +30,100 @@ func (q *Queries) DeleteGroup(ctx context.Context, arg DeleteGroupParams) (int64
 	return result.RowsAffected(), nil
 }
 
+const enterSlots = `-- name: EnterSlots :many
+update scheduled_posts p set queue_group_id = $1::uuid, scheduled_time = w.at, late_noted_at = null,
+    version = p.version + 1, revision = p.revision + 1, updated_at = clock_timestamp()
+from (select unnest($2::uuid[]) as post_id, unnest($3::timestamptz[]) as at) w
+where p.post_id = w.post_id
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot
+`
+
+type EnterSlotsParams struct {
+	GroupID uuid.UUID
+	PostIds []uuid.UUID
+	Ats     []time.Time
+}
+
+func (q *Queries) EnterSlots(ctx context.Context, arg EnterSlotsParams) ([]ScheduledPost, error) {
+	rows, err := q.db.Query(ctx, enterSlots, arg.GroupID, arg.PostIds, arg.Ats)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScheduledPost
+	for rows.Next() {
+		var i ScheduledPost
+		if err := rows.Scan(
+			&i.PostID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Content,
+			&i.ScheduledTime,
+			&i.TimeZone,
+			&i.Status,
+			&i.RetryCount,
+			&i.AttachmentIds,
+			&i.AttachmentUrls,
+			&i.PlatformMediaIds,
+			&i.ThreadID,
+			&i.ThreadParentID,
+			&i.Language,
+			&i.Version,
+			&i.Revision,
+			&i.WorkflowRevision,
+			&i.PostedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Thread,
+			&i.Options,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
+			&i.SeriesID,
+			&i.Occurrence,
+			&i.SeriesRevision,
+			&i.SeriesTemplateRevision,
+			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
+			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.LabelIds,
+			&i.Utm,
+			&i.SearchText,
+			&i.QueueSlot,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const hasEarlyReply = `-- name: HasEarlyReply :one
+select exists (
+    select 1 from scheduled_posts r join scheduled_posts parent on parent.post_id = r.thread_parent_id
+    where (r.post_id = any($1::uuid[]) or parent.post_id = any($1::uuid[]))
+      and r.status = 'scheduled' and parent.status = 'scheduled' and r.scheduled_time < parent.scheduled_time)
+`
+
+// Whether one of the posts, or a reply to one, is scheduled before the post that it
+// replies to.
+func (q *Queries) HasEarlyReply(ctx context.Context, postIds []uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, hasEarlyReply, postIds)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertGroup = `-- name: InsertGroup :one
 insert into account_groups (id, workspace_id, name, color, account_ids, time_zone, slots)
 select $1, $2, $3, $4, $5, $6, $7
@@ -75,6 +169,16 @@ func (q *Queries) InsertGroup(ctx context.Context, arg InsertGroupParams) (Accou
 	return i, err
 }
 
+const leaveSlots = `-- name: LeaveSlots :exec
+update scheduled_posts set queue_group_id = null where post_id = any($1::uuid[])
+`
+
+// Frees the slots of posts that are about to get others: the index checks every row.
+func (q *Queries) LeaveSlots(ctx context.Context, postIds []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, leaveSlots, postIds)
+	return err
+}
+
 const listGroups = `-- name: ListGroups :many
 select id, workspace_id, name, color, account_ids, time_zone, slots, created_at, updated_at from account_groups where workspace_id = $1 order by lower(name), id
 `
@@ -99,6 +203,63 @@ func (q *Queries) ListGroups(ctx context.Context, workspaceID uuid.UUID) ([]Acco
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockGroup = `-- name: LockGroup :one
+select id from account_groups where id = $1 and workspace_id = $2 for update
+`
+
+type LockGroupParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+// One change of a queue's order at a time.
+func (q *Queries) LockGroup(ctx context.Context, arg LockGroupParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, lockGroup, arg.ID, arg.WorkspaceID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const lockQueue = `-- name: LockQueue :many
+select p.post_id, p.scheduled_time::timestamptz as at from scheduled_posts p
+where p.workspace_id = $1 and p.queue_group_id = $2::uuid and p.status = 'scheduled'
+  and p.queue_slot > clock_timestamp() + interval '15 seconds'
+order by p.post_id
+for update
+`
+
+type LockQueueParams struct {
+	WorkspaceID uuid.UUID
+	GroupID     uuid.UUID
+}
+
+type LockQueueRow struct {
+	PostID uuid.UUID
+	At     time.Time
+}
+
+// The posts of a queue that can still change places. The next seconds belong to
+// publishing.
+func (q *Queries) LockQueue(ctx context.Context, arg LockQueueParams) ([]LockQueueRow, error) {
+	rows, err := q.db.Query(ctx, lockQueue, arg.WorkspaceID, arg.GroupID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockQueueRow
+	for rows.Next() {
+		var i LockQueueRow
+		if err := rows.Scan(&i.PostID, &i.At); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -101,6 +101,18 @@ func (q *Queries) DeleteStatsImport(ctx context.Context, arg DeleteStatsImportPa
 	return source, err
 }
 
+const eraseSiteImports = `-- name: EraseSiteImports :execrows
+delete from stats_imports where site_id = $1
+`
+
+func (q *Queries) EraseSiteImports(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSiteImports, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const firstSiteDay = `-- name: FirstSiteDay :one
 select coalesce(min(day), '9999-01-01')::date as day from site_days where site_id = $1 and import_id is null
 `
@@ -113,8 +125,8 @@ func (q *Queries) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (pgtype.Da
 }
 
 const insertImportedDays = `-- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
-select $1, w.day, w.views, 0, 0, w.visits, w.second_views, 0, w.visitors, false, false, false, $2::uuid
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
+select $1, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, false, false, false, $2::uuid
 from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views) w
 `
 

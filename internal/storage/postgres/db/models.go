@@ -1485,6 +1485,7 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	AvatarUrl        string
 	Label            string
 	Color            string
 	Status           AccountStatus
@@ -1515,6 +1516,13 @@ type Account struct {
 	ErrorAt          *time.Time
 	WarnedFor        *time.Time
 	WarnedDays       *int32
+}
+
+type AccountAvatar struct {
+	AccountID uuid.UUID
+	Url       string
+	Image     []byte
+	FetchedAt time.Time
 }
 
 type AccountChoice struct {
@@ -2074,6 +2082,7 @@ type Rule struct {
 	PausedAt    *time.Time
 	Failures    int32
 	ActiveSince time.Time
+	EvaluatedAt time.Time
 	Version     int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -2092,6 +2101,7 @@ type RuleDecision struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
+	Round          int32
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -2100,6 +2110,7 @@ type RuleDecision struct {
 	Params         json.RawMessage
 	PostID         *uuid.UUID
 	PostRevision   int64
+	Variant        int32
 	TextHash       []byte
 	Attention      string
 	DecidedAt      time.Time
@@ -2262,7 +2273,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        *string
+	LastError        []byte
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2274,7 +2285,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 	At         time.Time
 }
 
@@ -2397,6 +2408,7 @@ type SiteDay struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Visitors      int64
 	Sketch        []byte
@@ -2442,6 +2454,7 @@ type SiteHour struct {
 	Conversions   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	DayVisitors   int64
 }
@@ -2484,6 +2497,8 @@ type SitePageMonth struct {
 	Visitors      int64
 	Entries       int64
 	Recirculation int64
+	Engaged       []int64
+	Scrolled      []int64
 	ImportID      uuid.UUID
 }
 
@@ -2514,6 +2529,7 @@ type Snippet struct {
 	Kind        string
 	Name        string
 	Text        string
+	Template    json.RawMessage
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -2785,6 +2801,37 @@ type ViewUnique struct {
 	Uniques   int64
 	Week      int64
 	UpdatedAt time.Time
+}
+
+type Watch struct {
+	ID              uuid.UUID
+	WorkspaceID     uuid.UUID
+	UserID          *uuid.UUID
+	Name            string
+	Url             string
+	Selector        string
+	IntervalMinutes int32
+	Paused          bool
+	Lines           []string
+	Etag            string
+	LastModified    string
+	Problem         string
+	Failures        int32
+	DueAt           time.Time
+	Claim           *uuid.UUID
+	CheckedAt       *time.Time
+	ChangedAt       *time.Time
+	Version         int64
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type WatchChange struct {
+	ID      uuid.UUID
+	WatchID uuid.UUID
+	Added   []string
+	Removed []string
+	FoundAt time.Time
 }
 
 type WebhookCursor struct {

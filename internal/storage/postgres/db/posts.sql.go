@@ -358,6 +358,70 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 	return i, err
 }
 
+const editWaitingPost = `-- name: EditWaitingPost :one
+update scheduled_posts set thread = coalesce($1::jsonb, thread), platform_media_ids = '{}',
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = $2
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
+`
+
+type EditWaitingPostParams struct {
+	Thread []byte
+	PostID uuid.UUID
+}
+
+// Changes what follows the published segments of a thread that waits.
+func (q *Queries) EditWaitingPost(ctx context.Context, arg EditWaitingPostParams) (ScheduledPost, error) {
+	row := q.db.QueryRow(ctx, editWaitingPost, arg.Thread, arg.PostID)
+	var i ScheduledPost
+	err := row.Scan(
+		&i.PostID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Content,
+		&i.ScheduledTime,
+		&i.TimeZone,
+		&i.Status,
+		&i.RetryCount,
+		&i.AttachmentIds,
+		&i.AttachmentUrls,
+		&i.PlatformMediaIds,
+		&i.ThreadID,
+		&i.ThreadParentID,
+		&i.Language,
+		&i.Version,
+		&i.Revision,
+		&i.WorkflowRevision,
+		&i.PostedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Thread,
+		&i.Options,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
+		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.Utm,
+		&i.SearchText,
+		&i.QueueSlot,
+	)
+	return i, err
+}
+
 const forgetWorkflows = `-- name: ForgetWorkflows :execrows
 update scheduled_posts set workflow_revision = null
 where workflow_revision is not null
@@ -1411,6 +1475,20 @@ func (q *Queries) SetPlatformMedia(ctx context.Context, arg SetPlatformMediaPara
 	return err
 }
 
+const setWait = `-- name: SetWait :exec
+update post_targets set waits_until = $1, updated_at = clock_timestamp() where id = $2
+`
+
+type SetWaitParams struct {
+	WaitsUntil *time.Time
+	ID         uuid.UUID
+}
+
+func (q *Queries) SetWait(ctx context.Context, arg SetWaitParams) error {
+	_, err := q.db.Exec(ctx, setWait, arg.WaitsUntil, arg.ID)
+	return err
+}
+
 const stopWaitingTargets = `-- name: StopWaitingTargets :execrows
 update post_targets t set status = 'posted', waits_until = null, claimed_until = null, fence = t.fence + 1, updated_at = clock_timestamp(),
     posted_at = (select max(r.posted_at) from remote_posts r where r.target_id = t.id)
@@ -1497,6 +1575,39 @@ func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]Ta
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const waitingTargets = `-- name: WaitingTargets :many
+select t.id from post_targets t
+where t.post_id = $1 and t.status = 'publishing' and t.waits_until is not null
+  and not exists (
+    select 1 from post_targets o
+    where o.post_id = $1 and o.status in ('scheduled', 'publishing', 'uncertain')
+      and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
+           or o.claimed_until >= clock_timestamp()
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))))
+`
+
+// The accounts on which the next segment waits for its time; none while a call of any
+// target is in flight or its outcome is unknown, as in StopWaitingTargets.
+func (q *Queries) WaitingTargets(ctx context.Context, postID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, waitingTargets, postID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

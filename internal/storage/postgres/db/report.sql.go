@@ -14,8 +14,9 @@ import (
 )
 
 const reportDays = `-- name: ReportDays :many
-select day, views, visitors, visits, second_views, recirculation, clicks, conversions from site_days
-where site_id = $1 and day >= $2 and day < $3 order by day
+select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, e.engaged, e.scrolled
+from site_days d left join site_engagement e on e.site_id = d.site_id and e.day = d.day
+where d.site_id = $1 and d.day >= $2 and d.day < $3 order by d.day
 `
 
 type ReportDaysParams struct {
@@ -30,9 +31,12 @@ type ReportDaysRow struct {
 	Visitors      int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Clicks        int64
 	Conversions   int64
+	Engaged       []int64
+	Scrolled      []int64
 }
 
 func (q *Queries) ReportDays(ctx context.Context, arg ReportDaysParams) ([]ReportDaysRow, error) {
@@ -50,9 +54,12 @@ func (q *Queries) ReportDays(ctx context.Context, arg ReportDaysParams) ([]Repor
 			&i.Visitors,
 			&i.Visits,
 			&i.SecondViews,
+			&i.EngagedVisits,
 			&i.Recirculation,
 			&i.Clicks,
 			&i.Conversions,
+			&i.Engaged,
+			&i.Scrolled,
 		); err != nil {
 			return nil, err
 		}
@@ -115,7 +122,7 @@ func (q *Queries) ReportDimensions(ctx context.Context, arg ReportDimensionsPara
 }
 
 const reportHours = `-- name: ReportHours :many
-select hour, day, views, day_visitors, visits, second_views, recirculation, clicks, conversions from site_hours
+select hour, day, views, day_visitors, visits, second_views, engaged_visits, recirculation, clicks, conversions from site_hours
 where site_id = $1 and hour >= $2 and hour < $3 order by hour
 `
 
@@ -132,6 +139,7 @@ type ReportHoursRow struct {
 	DayVisitors   int64
 	Visits        int64
 	SecondViews   int64
+	EngagedVisits int64
 	Recirculation int64
 	Clicks        int64
 	Conversions   int64
@@ -153,6 +161,7 @@ func (q *Queries) ReportHours(ctx context.Context, arg ReportHoursParams) ([]Rep
 			&i.DayVisitors,
 			&i.Visits,
 			&i.SecondViews,
+			&i.EngagedVisits,
 			&i.Recirculation,
 			&i.Clicks,
 			&i.Conversions,
@@ -340,6 +349,59 @@ func (q *Queries) ReportPageDimensions(ctx context.Context, arg ReportPageDimens
 	for rows.Next() {
 		var i ReportPageDimensionsRow
 		if err := rows.Scan(&i.Dimension, &i.Value, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPageEngagement = `-- name: ReportPageEngagement :many
+with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = $1 and p.page = any($2::text[]))
+select w.page, m.engaged, m.scrolled from site_page_months m join wanted w on w.id = m.page_id
+where m.site_id = $1 and m.month >= $3 and m.month < $4 and m.engaged is not null
+union all
+select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= $5 and e.day < $3
+union all
+select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= $4 and e.day < $6
+`
+
+type ReportPageEngagementParams struct {
+	SiteID    uuid.UUID
+	Pages     []string
+	FromMonth pgtype.Date
+	ToMonth   pgtype.Date
+	FromDay   pgtype.Date
+	ToDay     pgtype.Date
+}
+
+type ReportPageEngagementRow struct {
+	Page     string
+	Engaged  []int64
+	Scrolled []int64
+}
+
+// The engagement of pages, from the same days and months as ReportPages.
+func (q *Queries) ReportPageEngagement(ctx context.Context, arg ReportPageEngagementParams) ([]ReportPageEngagementRow, error) {
+	rows, err := q.db.Query(ctx, reportPageEngagement,
+		arg.SiteID,
+		arg.Pages,
+		arg.FromMonth,
+		arg.ToMonth,
+		arg.FromDay,
+		arg.ToDay,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPageEngagementRow
+	for rows.Next() {
+		var i ReportPageEngagementRow
+		if err := rows.Scan(&i.Page, &i.Engaged, &i.Scrolled); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

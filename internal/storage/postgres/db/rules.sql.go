@@ -11,7 +11,107 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 )
+
+const articlesReadInHours = `-- name: ArticlesReadInHours :many
+select a.article_id, sum(h.count)::bigint as views
+from sites s join site_articles a on a.site_id = s.id join view_pages p on p.site_id = s.id and p.page = a.page
+join view_hours h on h.page_id = p.id and h.kind = 'view' and h.hour >= $1 and h.hour < $2
+where s.workspace_id = $3
+group by a.article_id having sum(h.count) >= $4::bigint order by 2 desc, 1 limit $5
+`
+
+type ArticlesReadInHoursParams struct {
+	FromHour    time.Time
+	ToHour      time.Time
+	WorkspaceID uuid.UUID
+	MinViews    int64
+	MaxCount    int32
+}
+
+type ArticlesReadInHoursRow struct {
+	ArticleID uuid.UUID
+	Views     int64
+}
+
+func (q *Queries) ArticlesReadInHours(ctx context.Context, arg ArticlesReadInHoursParams) ([]ArticlesReadInHoursRow, error) {
+	rows, err := q.db.Query(ctx, articlesReadInHours,
+		arg.FromHour,
+		arg.ToHour,
+		arg.WorkspaceID,
+		arg.MinViews,
+		arg.MaxCount,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ArticlesReadInHoursRow
+	for rows.Next() {
+		var i ArticlesReadInHoursRow
+		if err := rows.Scan(&i.ArticleID, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const articlesReadOnDays = `-- name: ArticlesReadOnDays :many
+select a.article_id, sum(w.count)::bigint as views
+from sites s join site_articles a on a.site_id = s.id join view_pages p on p.site_id = s.id and p.page = a.page,
+lateral (
+    select d.count from view_days d where d.page_id = p.id and d.kind = 'view' and d.day >= $1 and d.day < $2
+    union all
+    select h.count - h.rolled_count from view_hours h where h.page_id = p.id and h.kind = 'view' and h.day >= $1 and h.day < $2 and h.count <> h.rolled_count
+) w
+where s.workspace_id = $3
+group by a.article_id having sum(w.count) >= $4::bigint order by 2 desc, 1 limit $5
+`
+
+type ArticlesReadOnDaysParams struct {
+	FromDay     pgtype.Date
+	ToDay       pgtype.Date
+	WorkspaceID uuid.UUID
+	MinViews    int64
+	MaxCount    int32
+}
+
+type ArticlesReadOnDaysRow struct {
+	ArticleID uuid.UUID
+	Views     int64
+}
+
+// Hours that are not rolled up yet are included.
+func (q *Queries) ArticlesReadOnDays(ctx context.Context, arg ArticlesReadOnDaysParams) ([]ArticlesReadOnDaysRow, error) {
+	rows, err := q.db.Query(ctx, articlesReadOnDays,
+		arg.FromDay,
+		arg.ToDay,
+		arg.WorkspaceID,
+		arg.MinViews,
+		arg.MaxCount,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ArticlesReadOnDaysRow
+	for rows.Next() {
+		var i ArticlesReadOnDaysRow
+		if err := rows.Scan(&i.ArticleID, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const completeRuleArticles = `-- name: CompleteRuleArticles :exec
 delete from rule_articles where id = any($1::bigint[])
@@ -66,8 +166,8 @@ func (q *Queries) DeleteRule(ctx context.Context, arg DeleteRuleParams) (int64, 
 
 const finishRuleDecision = `-- name: FinishRuleDecision :execrows
 update rule_decisions set outcome = $1, reason = $2, params = $3, article_version = $4,
-    post_id = case when $1::rule_outcome = 'created' then post_id end, post_revision = $5, text_hash = $6, updated_at = clock_timestamp()
-where id = $7 and outcome = 'reserved'
+    post_id = case when $1::rule_outcome = 'created' then post_id end, post_revision = $5, variant = $6, text_hash = $7, updated_at = clock_timestamp()
+where id = $8 and outcome = 'reserved'
 `
 
 type FinishRuleDecisionParams struct {
@@ -76,6 +176,7 @@ type FinishRuleDecisionParams struct {
 	Params         json.RawMessage
 	ArticleVersion int64
 	PostRevision   int64
+	Variant        int32
 	TextHash       []byte
 	ID             uuid.UUID
 }
@@ -88,6 +189,7 @@ func (q *Queries) FinishRuleDecision(ctx context.Context, arg FinishRuleDecision
 		arg.Params,
 		arg.ArticleVersion,
 		arg.PostRevision,
+		arg.Variant,
 		arg.TextHash,
 		arg.ID,
 	)
@@ -98,7 +200,7 @@ func (q *Queries) FinishRuleDecision(ctx context.Context, arg FinishRuleDecision
 }
 
 const getRule = `-- name: GetRule :one
-select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at from rules where id = $1
+select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at from rules where id = $1
 `
 
 func (q *Queries) GetRule(ctx context.Context, id uuid.UUID) (Rule, error) {
@@ -116,6 +218,7 @@ func (q *Queries) GetRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -124,7 +227,7 @@ func (q *Queries) GetRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 }
 
 const getRuleInWorkspace = `-- name: GetRuleInWorkspace :one
-select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at from rules where id = $1 and workspace_id = $2
+select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at from rules where id = $1 and workspace_id = $2
 `
 
 type GetRuleInWorkspaceParams struct {
@@ -147,6 +250,7 @@ func (q *Queries) GetRuleInWorkspace(ctx context.Context, arg GetRuleInWorkspace
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -158,7 +262,7 @@ const insertRule = `-- name: InsertRule :one
 insert into rules (id, workspace_id, user_id, name, definition)
 select $1, $2, $3, $4, $5
 where (select count(*) from rules r where r.workspace_id = $2) < $6::int
-returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at
+returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
 
 type InsertRuleParams struct {
@@ -193,11 +297,36 @@ func (q *Queries) InsertRule(ctx context.Context, arg InsertRuleParams) (Rule, e
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const insertRulePaused = `-- name: InsertRulePaused :exec
+insert into post_events (workspace_id, type, actor, data)
+values ($1, 'rule_paused', 'dateline', jsonb_build_object('rule_id', $2::uuid, 'rule', $3::text, 'reason', $4::text, 'message', $5::text))
+`
+
+type InsertRulePausedParams struct {
+	WorkspaceID uuid.UUID
+	RuleID      uuid.UUID
+	Name        string
+	Reason      string
+	Problem     string
+}
+
+func (q *Queries) InsertRulePaused(ctx context.Context, arg InsertRulePausedParams) error {
+	_, err := q.db.Exec(ctx, insertRulePaused,
+		arg.WorkspaceID,
+		arg.RuleID,
+		arg.Name,
+		arg.Reason,
+		arg.Problem,
+	)
+	return err
 }
 
 const leaseRuleArticles = `-- name: LeaseRuleArticles :many
@@ -237,8 +366,60 @@ func (q *Queries) LeaseRuleArticles(ctx context.Context, arg LeaseRuleArticlesPa
 	return items, nil
 }
 
+const leaseViewRules = `-- name: LeaseViewRules :many
+update rules set evaluated_at = clock_timestamp()
+where id in (
+    select r.id from rules r
+    where r.status = 'active' and (r.definition->'trigger' ? 'trending' or r.definition->'trigger' ? 'evergreen')
+      and r.evaluated_at <= clock_timestamp() - make_interval(secs => case when r.definition->'trigger' ? 'trending' then $1::float8 else $2::float8 end)
+    order by r.id for update skip locked)
+returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
+`
+
+type LeaseViewRulesParams struct {
+	TrendingSeconds  float64
+	EvergreenSeconds float64
+}
+
+// Active rules that select articles by their views, and were not evaluated recently.
+func (q *Queries) LeaseViewRules(ctx context.Context, arg LeaseViewRulesParams) ([]Rule, error) {
+	rows, err := q.db.Query(ctx, leaseViewRules, arg.TrendingSeconds, arg.EvergreenSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Rule
+	for rows.Next() {
+		var i Rule
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Name,
+			&i.Definition,
+			&i.Status,
+			&i.PauseReason,
+			&i.PauseError,
+			&i.PausedAt,
+			&i.Failures,
+			&i.ActiveSince,
+			&i.EvaluatedAt,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listRuleDecisions = `-- name: ListRuleDecisions :many
-select id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, post_revision, text_hash, attention, decided_at, updated_at from rule_decisions
+select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions
 where workspace_id = $1 and id < $2
   and ($3::uuid is null or rule_id = $3)
   and ($4::text = '' or outcome::text = $4)
@@ -277,6 +458,7 @@ func (q *Queries) ListRuleDecisions(ctx context.Context, arg ListRuleDecisionsPa
 			&i.WorkspaceID,
 			&i.ArticleID,
 			&i.GroupID,
+			&i.Round,
 			&i.ArticleVersion,
 			&i.Title,
 			&i.Url,
@@ -285,6 +467,7 @@ func (q *Queries) ListRuleDecisions(ctx context.Context, arg ListRuleDecisionsPa
 			&i.Params,
 			&i.PostID,
 			&i.PostRevision,
+			&i.Variant,
 			&i.TextHash,
 			&i.Attention,
 			&i.DecidedAt,
@@ -301,7 +484,7 @@ func (q *Queries) ListRuleDecisions(ctx context.Context, arg ListRuleDecisionsPa
 }
 
 const listRules = `-- name: ListRules :many
-select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at from rules where workspace_id = $1 order by id
+select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at from rules where workspace_id = $1 order by id
 `
 
 func (q *Queries) ListRules(ctx context.Context, workspaceID uuid.UUID) ([]Rule, error) {
@@ -325,6 +508,7 @@ func (q *Queries) ListRules(ctx context.Context, workspaceID uuid.UUID) ([]Rule,
 			&i.PausedAt,
 			&i.Failures,
 			&i.ActiveSince,
+			&i.EvaluatedAt,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -339,8 +523,18 @@ func (q *Queries) ListRules(ctx context.Context, workspaceID uuid.UUID) ([]Rule,
 	return items, nil
 }
 
+const lockEvergreenRules = `-- name: LockEvergreenRules :exec
+select pg_advisory_xact_lock(hashtextextended('evergreen/' || $1::text, 0))
+`
+
+// Serializes the decisions of the evergreen rules of a workspace.
+func (q *Queries) LockEvergreenRules(ctx context.Context, workspace string) error {
+	_, err := q.db.Exec(ctx, lockEvergreenRules, workspace)
+	return err
+}
+
 const lockRule = `-- name: LockRule :one
-select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at from rules where id = $1 for update
+select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at from rules where id = $1 for update
 `
 
 // Serializes the decisions of a rule.
@@ -359,6 +553,7 @@ func (q *Queries) LockRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -369,7 +564,7 @@ func (q *Queries) LockRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 const pauseRule = `-- name: PauseRule :one
 update rules set status = 'paused', pause_reason = $1, pause_error = $2, paused_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
 where id = $3 and status = 'active'
-returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at
+returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
 
 type PauseRuleParams struct {
@@ -394,6 +589,7 @@ func (q *Queries) PauseRule(ctx context.Context, arg PauseRuleParams) (Rule, err
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -412,7 +608,7 @@ func (q *Queries) ResetRuleFailures(ctx context.Context, id uuid.UUID) error {
 
 const resolveRuleDecision = `-- name: ResolveRuleDecision :one
 update rule_decisions set attention = '', updated_at = clock_timestamp() where id = $1 and workspace_id = $2
-returning id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, post_revision, text_hash, attention, decided_at, updated_at
+returning id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at
 `
 
 type ResolveRuleDecisionParams struct {
@@ -429,6 +625,7 @@ func (q *Queries) ResolveRuleDecision(ctx context.Context, arg ResolveRuleDecisi
 		&i.WorkspaceID,
 		&i.ArticleID,
 		&i.GroupID,
+		&i.Round,
 		&i.ArticleVersion,
 		&i.Title,
 		&i.Url,
@@ -437,6 +634,7 @@ func (q *Queries) ResolveRuleDecision(ctx context.Context, arg ResolveRuleDecisi
 		&i.Params,
 		&i.PostID,
 		&i.PostRevision,
+		&i.Variant,
 		&i.TextHash,
 		&i.Attention,
 		&i.DecidedAt,
@@ -449,7 +647,7 @@ const resumeRule = `-- name: ResumeRule :one
 update rules set status = 'active', pause_reason = '', pause_error = '', paused_at = null, failures = 0, active_since = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
 where id = $1 and status = 'paused'
-returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at
+returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
 
 // No row: it is active already, or does not exist.
@@ -468,6 +666,7 @@ func (q *Queries) ResumeRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -622,16 +821,17 @@ func (q *Queries) RuleArticlesBetween(ctx context.Context, arg RuleArticlesBetwe
 }
 
 const ruleDecisionOn = `-- name: RuleDecisionOn :one
-select id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, post_revision, text_hash, attention, decided_at, updated_at from rule_decisions where rule_id = $1 and article_id = $2
+select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions where rule_id = $1 and article_id = $2 and round = $3
 `
 
 type RuleDecisionOnParams struct {
 	RuleID    uuid.UUID
 	ArticleID uuid.UUID
+	Round     int32
 }
 
 func (q *Queries) RuleDecisionOn(ctx context.Context, arg RuleDecisionOnParams) (RuleDecision, error) {
-	row := q.db.QueryRow(ctx, ruleDecisionOn, arg.RuleID, arg.ArticleID)
+	row := q.db.QueryRow(ctx, ruleDecisionOn, arg.RuleID, arg.ArticleID, arg.Round)
 	var i RuleDecision
 	err := row.Scan(
 		&i.ID,
@@ -639,6 +839,7 @@ func (q *Queries) RuleDecisionOn(ctx context.Context, arg RuleDecisionOnParams) 
 		&i.WorkspaceID,
 		&i.ArticleID,
 		&i.GroupID,
+		&i.Round,
 		&i.ArticleVersion,
 		&i.Title,
 		&i.Url,
@@ -647,6 +848,7 @@ func (q *Queries) RuleDecisionOn(ctx context.Context, arg RuleDecisionOnParams) 
 		&i.Params,
 		&i.PostID,
 		&i.PostRevision,
+		&i.Variant,
 		&i.TextHash,
 		&i.Attention,
 		&i.DecidedAt,
@@ -656,7 +858,7 @@ func (q *Queries) RuleDecisionOn(ctx context.Context, arg RuleDecisionOnParams) 
 }
 
 const ruleDecisionsOnArticle = `-- name: RuleDecisionsOnArticle :many
-select id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, post_revision, text_hash, attention, decided_at, updated_at from rule_decisions where article_id = $1 and outcome in ('reserved', 'created') order by id
+select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions where article_id = $1 and outcome in ('reserved', 'created') order by id
 `
 
 func (q *Queries) RuleDecisionsOnArticle(ctx context.Context, articleID uuid.UUID) ([]RuleDecision, error) {
@@ -674,6 +876,7 @@ func (q *Queries) RuleDecisionsOnArticle(ctx context.Context, articleID uuid.UUI
 			&i.WorkspaceID,
 			&i.ArticleID,
 			&i.GroupID,
+			&i.Round,
 			&i.ArticleVersion,
 			&i.Title,
 			&i.Url,
@@ -682,11 +885,55 @@ func (q *Queries) RuleDecisionsOnArticle(ctx context.Context, articleID uuid.UUI
 			&i.Params,
 			&i.PostID,
 			&i.PostRevision,
+			&i.Variant,
 			&i.TextHash,
 			&i.Attention,
 			&i.DecidedAt,
 			&i.UpdatedAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ruleEarlierTexts = `-- name: RuleEarlierTexts :many
+select t.account_id, coalesce(t.override->>'content', p.content)::text as content
+from rule_decisions d join scheduled_posts p on p.post_id = d.post_id join post_targets t on t.post_id = p.post_id
+where d.workspace_id = $1 and (d.article_id = $2 or d.group_id = $3) and d.outcome in ('reserved', 'created') and d.post_id <> $4::uuid
+`
+
+type RuleEarlierTextsParams struct {
+	WorkspaceID uuid.UUID
+	ArticleID   uuid.UUID
+	GroupID     uuid.UUID
+	PostID      uuid.UUID
+}
+
+type RuleEarlierTextsRow struct {
+	AccountID uuid.UUID
+	Content   string
+}
+
+func (q *Queries) RuleEarlierTexts(ctx context.Context, arg RuleEarlierTextsParams) ([]RuleEarlierTextsRow, error) {
+	rows, err := q.db.Query(ctx, ruleEarlierTexts,
+		arg.WorkspaceID,
+		arg.ArticleID,
+		arg.GroupID,
+		arg.PostID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RuleEarlierTextsRow
+	for rows.Next() {
+		var i RuleEarlierTextsRow
+		if err := rows.Scan(&i.AccountID, &i.Content); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -764,6 +1011,47 @@ func (q *Queries) RuleGroupArticle(ctx context.Context, arg RuleGroupArticlePara
 	return article_id, err
 }
 
+const ruleLastPost = `-- name: RuleLastPost :one
+select coalesce((select max(d.round) from rule_decisions d where d.rule_id = $1 and (d.article_id = $2 or d.group_id = $3) and d.outcome <> 'skipped'), 0)::int as rounds,
+    greatest(
+        (select max(greatest(d.decided_at, p.scheduled_time)) from rule_decisions d left join scheduled_posts p on p.post_id = d.post_id
+         where d.workspace_id = $4 and (d.article_id = $2 or d.group_id = $3) and d.outcome in ('reserved', 'created') and p.status is distinct from 'canceled'),
+        (select max(p.scheduled_time) from scheduled_posts p
+         where p.workspace_id = $4 and p.scheduled_time > $5::timestamptz and p.status <> 'canceled' and position($6::text in p.content) > 0
+           and substr(p.content, position($6::text in p.content) + length($6::text), 1) !~ '[[:alnum:]/_-]'),
+        'epoch')::timestamptz as posted_at
+`
+
+type RuleLastPostParams struct {
+	RuleID      uuid.UUID
+	ArticleID   uuid.UUID
+	GroupID     uuid.UUID
+	WorkspaceID uuid.UUID
+	Since       time.Time
+	Url         string
+}
+
+type RuleLastPostRow struct {
+	Rounds   int32
+	PostedAt time.Time
+}
+
+// The number of posts of a rule about an article and its group, and when the workspace
+// last posted about them, or will: by rules, or by members with the address.
+func (q *Queries) RuleLastPost(ctx context.Context, arg RuleLastPostParams) (RuleLastPostRow, error) {
+	row := q.db.QueryRow(ctx, ruleLastPost,
+		arg.RuleID,
+		arg.ArticleID,
+		arg.GroupID,
+		arg.WorkspaceID,
+		arg.Since,
+		arg.Url,
+	)
+	var i RuleLastPostRow
+	err := row.Scan(&i.Rounds, &i.PostedAt)
+	return i, err
+}
+
 const ruleUsage = `-- name: RuleUsage :one
 select count(*) filter (where d.outcome in ('reserved', 'created') and d.decided_at > $1::timestamptz) as hour,
     count(*) filter (where d.outcome in ('reserved', 'created')) as day,
@@ -791,7 +1079,7 @@ func (q *Queries) RuleUsage(ctx context.Context, arg RuleUsageParams) (RuleUsage
 }
 
 const rulesForArticle = `-- name: RulesForArticle :many
-select r.id, r.workspace_id, r.user_id, r.name, r.definition, r.status, r.pause_reason, r.pause_error, r.paused_at, r.failures, r.active_since, r.version, r.created_at, r.updated_at from articles a
+select r.id, r.workspace_id, r.user_id, r.name, r.definition, r.status, r.pause_reason, r.pause_error, r.paused_at, r.failures, r.active_since, r.evaluated_at, r.version, r.created_at, r.updated_at from articles a
 join rules r on r.status = 'active' and r.active_since <= $1::timestamptz
     and exists (select 1 from seeds s where s.workspace_id = r.workspace_id and s.domain_id = a.domain_id)
 where a.id = $2 order by r.id
@@ -824,6 +1112,7 @@ func (q *Queries) RulesForArticle(ctx context.Context, arg RulesForArticleParams
 			&i.PausedAt,
 			&i.Failures,
 			&i.ActiveSince,
+			&i.EvaluatedAt,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -839,11 +1128,11 @@ func (q *Queries) RulesForArticle(ctx context.Context, arg RulesForArticleParams
 }
 
 const saveRuleDecision = `-- name: SaveRuleDecision :exec
-insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, decided_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-on conflict (rule_id, article_id) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
+insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, decided_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+on conflict (rule_id, article_id, round) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
     outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id, decided_at = excluded.decided_at, updated_at = clock_timestamp()
-where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any($14::text[])
+where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any($15::text[])
 `
 
 type SaveRuleDecisionParams struct {
@@ -852,6 +1141,7 @@ type SaveRuleDecisionParams struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
+	Round          int32
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -871,6 +1161,7 @@ func (q *Queries) SaveRuleDecision(ctx context.Context, arg SaveRuleDecisionPara
 		arg.WorkspaceID,
 		arg.ArticleID,
 		arg.GroupID,
+		arg.Round,
 		arg.ArticleVersion,
 		arg.Title,
 		arg.Url,
@@ -911,8 +1202,32 @@ func (q *Queries) SaveRuleFollowUp(ctx context.Context, arg SaveRuleFollowUpPara
 	return result.RowsAffected(), nil
 }
 
+const siteHosts = `-- name: SiteHosts :many
+select distinct h.host::text as host from sites s, unnest(s.domains) h(host) where s.workspace_id = $1 order by 1
+`
+
+func (q *Queries) SiteHosts(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
+	rows, err := q.db.Query(ctx, siteHosts, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var host string
+		if err := rows.Scan(&host); err != nil {
+			return nil, err
+		}
+		items = append(items, host)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unfinishedRuleDecisions = `-- name: UnfinishedRuleDecisions :many
-select id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, post_revision, text_hash, attention, decided_at, updated_at from rule_decisions where outcome = 'reserved' and updated_at < clock_timestamp() - make_interval(secs => $1::float8) order by updated_at limit $2
+select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions where outcome = 'reserved' and updated_at < clock_timestamp() - make_interval(secs => $1::float8) order by updated_at limit $2
 `
 
 type UnfinishedRuleDecisionsParams struct {
@@ -935,6 +1250,7 @@ func (q *Queries) UnfinishedRuleDecisions(ctx context.Context, arg UnfinishedRul
 			&i.WorkspaceID,
 			&i.ArticleID,
 			&i.GroupID,
+			&i.Round,
 			&i.ArticleVersion,
 			&i.Title,
 			&i.Url,
@@ -943,6 +1259,7 @@ func (q *Queries) UnfinishedRuleDecisions(ctx context.Context, arg UnfinishedRul
 			&i.Params,
 			&i.PostID,
 			&i.PostRevision,
+			&i.Variant,
 			&i.TextHash,
 			&i.Attention,
 			&i.DecidedAt,
@@ -961,7 +1278,7 @@ func (q *Queries) UnfinishedRuleDecisions(ctx context.Context, arg UnfinishedRul
 const updateRule = `-- name: UpdateRule :one
 update rules set name = $1, definition = $2, version = version + 1, updated_at = clock_timestamp()
 where id = $3 and workspace_id = $4 and version = $5
-returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, version, created_at, updated_at
+returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
 
 type UpdateRuleParams struct {
@@ -993,6 +1310,7 @@ func (q *Queries) UpdateRule(ctx context.Context, arg UpdateRuleParams) (Rule, e
 		&i.PausedAt,
 		&i.Failures,
 		&i.ActiveSince,
+		&i.EvaluatedAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,

@@ -541,7 +541,7 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 }
 
 const saveSeriesException = `-- name: SaveSeriesException :exec
-insert into series_exceptions (series_id, occurrence, kind, reason) values ($1, $2, $3, $4)
+insert into series_exceptions (series_id, occurrence, kind, reason) values ($1, $2, $3, coalesce($4::jsonb, '[]'))
 on conflict (series_id, occurrence) do nothing
 `
 
@@ -549,7 +549,7 @@ type SaveSeriesExceptionParams struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     string
+	Reason     []byte
 }
 
 func (q *Queries) SaveSeriesException(ctx context.Context, arg SaveSeriesExceptionParams) error {
@@ -601,14 +601,14 @@ func (q *Queries) SeriesExceptions(ctx context.Context, arg SeriesExceptionsPara
 const setCheckedUntil = `-- name: SetCheckedUntil :execrows
 update series set checked_until = greatest(checked_until, $1),
     last_error = $2,
-    last_error_at = case when $2::text is null then null
+    last_error_at = case when $2::jsonb is null then null
         when last_error is distinct from $2 then clock_timestamp() else last_error_at end
 where id = $3 and version = $4
 `
 
 type SetCheckedUntilParams struct {
 	CheckedUntil time.Time
-	LastError    *string
+	LastError    []byte
 	ID           uuid.UUID
 	Version      int64
 }

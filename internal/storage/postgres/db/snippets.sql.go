@@ -29,10 +29,10 @@ func (q *Queries) DeleteSnippet(ctx context.Context, arg DeleteSnippetParams) (i
 }
 
 const insertSnippet = `-- name: InsertSnippet :one
-insert into snippets (id, workspace_id, kind, name, text)
-select $1, $2, $3, $4, $5
-where (select count(*) from snippets where workspace_id = $2) < $6::int
-returning id, workspace_id, kind, name, text, created_at, updated_at
+insert into snippets (id, workspace_id, kind, name, text, template)
+select $1, $2, $3, $4, $5, $6::jsonb
+where (select count(*) from snippets where workspace_id = $2) < $7::int
+returning id, workspace_id, kind, name, text, template, created_at, updated_at
 `
 
 type InsertSnippetParams struct {
@@ -41,6 +41,7 @@ type InsertSnippetParams struct {
 	Kind        string
 	Name        string
 	Text        string
+	Template    []byte
 	MaxSnippets int32
 }
 
@@ -52,6 +53,7 @@ func (q *Queries) InsertSnippet(ctx context.Context, arg InsertSnippetParams) (S
 		arg.Kind,
 		arg.Name,
 		arg.Text,
+		arg.Template,
 		arg.MaxSnippets,
 	)
 	var i Snippet
@@ -61,6 +63,7 @@ func (q *Queries) InsertSnippet(ctx context.Context, arg InsertSnippetParams) (S
 		&i.Kind,
 		&i.Name,
 		&i.Text,
+		&i.Template,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -68,7 +71,7 @@ func (q *Queries) InsertSnippet(ctx context.Context, arg InsertSnippetParams) (S
 }
 
 const listSnippets = `-- name: ListSnippets :many
-select id, workspace_id, kind, name, text, created_at, updated_at from snippets where workspace_id = $1 order by kind, lower(name), id
+select id, workspace_id, kind, name, text, template, created_at, updated_at from snippets where workspace_id = $1 order by kind, lower(name), id
 `
 
 func (q *Queries) ListSnippets(ctx context.Context, workspaceID uuid.UUID) ([]Snippet, error) {
@@ -86,6 +89,7 @@ func (q *Queries) ListSnippets(ctx context.Context, workspaceID uuid.UUID) ([]Sn
 			&i.Kind,
 			&i.Name,
 			&i.Text,
+			&i.Template,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -100,14 +104,15 @@ func (q *Queries) ListSnippets(ctx context.Context, workspaceID uuid.UUID) ([]Sn
 }
 
 const updateSnippet = `-- name: UpdateSnippet :one
-update snippets set name = $1, text = $2, updated_at = clock_timestamp()
-where id = $3 and workspace_id = $4
-returning id, workspace_id, kind, name, text, created_at, updated_at
+update snippets set name = $1, text = $2, template = $3::jsonb, updated_at = clock_timestamp()
+where id = $4 and workspace_id = $5
+returning id, workspace_id, kind, name, text, template, created_at, updated_at
 `
 
 type UpdateSnippetParams struct {
 	Name        string
 	Text        string
+	Template    []byte
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 }
@@ -116,6 +121,7 @@ func (q *Queries) UpdateSnippet(ctx context.Context, arg UpdateSnippetParams) (S
 	row := q.db.QueryRow(ctx, updateSnippet,
 		arg.Name,
 		arg.Text,
+		arg.Template,
 		arg.ID,
 		arg.WorkspaceID,
 	)
@@ -126,6 +132,7 @@ func (q *Queries) UpdateSnippet(ctx context.Context, arg UpdateSnippetParams) (S
 		&i.Kind,
 		&i.Name,
 		&i.Text,
+		&i.Template,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)

@@ -14,15 +14,16 @@ import (
 )
 
 const addSiteDays = `-- name: AddSiteDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation)
-select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
+select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
 from (select unnest($1::uuid[]) as site_id, unnest($2::date[]) as day, unnest($3::bigint[]) as views, unnest($4::bigint[]) as clicks,
         unnest($5::bigint[]) as conversions, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
-        unnest($8::bigint[]) as recirculation) w
+        unnest($8::bigint[]) as engaged_visits, unnest($9::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, day) do update set
     views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
     visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
+    engaged_visits = site_days.engaged_visits + excluded.engaged_visits,
     recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true, articles_due = true
 `
 
@@ -34,6 +35,7 @@ type AddSiteDaysParams struct {
 	Conversions   []int64
 	Visits        []int64
 	SecondViews   []int64
+	EngagedVisits []int64
 	Recirculation []int64
 }
 
@@ -48,6 +50,7 @@ func (q *Queries) AddSiteDays(ctx context.Context, arg AddSiteDaysParams) error 
 		arg.Conversions,
 		arg.Visits,
 		arg.SecondViews,
+		arg.EngagedVisits,
 		arg.Recirculation,
 	)
 	return err
@@ -98,15 +101,16 @@ func (q *Queries) AddSiteDimensions(ctx context.Context, arg AddSiteDimensionsPa
 }
 
 const addSiteHours = `-- name: AddSiteHours :exec
-insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
-select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
+select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
 from (select unnest($1::uuid[]) as site_id, unnest($2::timestamptz[]) as hour, unnest($3::date[]) as day, unnest($4::bigint[]) as views,
         unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions, unnest($7::bigint[]) as visits,
-        unnest($8::bigint[]) as second_views, unnest($9::bigint[]) as recirculation) w
+        unnest($8::bigint[]) as second_views, unnest($9::bigint[]) as engaged_visits, unnest($10::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, hour) do update set
     views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks, conversions = site_hours.conversions + excluded.conversions,
     visits = site_hours.visits + excluded.visits, second_views = site_hours.second_views + excluded.second_views,
+    engaged_visits = site_hours.engaged_visits + excluded.engaged_visits,
     recirculation = site_hours.recirculation + excluded.recirculation
 `
 
@@ -119,6 +123,7 @@ type AddSiteHoursParams struct {
 	Conversions   []int64
 	Visits        []int64
 	SecondViews   []int64
+	EngagedVisits []int64
 	Recirculation []int64
 }
 
@@ -132,6 +137,7 @@ func (q *Queries) AddSiteHours(ctx context.Context, arg AddSiteHoursParams) erro
 		arg.Conversions,
 		arg.Visits,
 		arg.SecondViews,
+		arg.EngagedVisits,
 		arg.Recirculation,
 	)
 	return err
@@ -614,12 +620,17 @@ with pages as materialized (
 ), ranked as (
     select pages.page_id, pages.views, pages.entries, pages.recirculation, row_number() over (order by views desc, entries desc, page_id) as rank from pages
 )
-insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
-select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation, engaged, scrolled)
+select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation),
+    sum_counts(e.engaged), sum_counts(e.scrolled)
 from ranked r left join lateral (
     select sum(v.uniques) as uniques from view_uniques v
     where v.page_id = r.page_id and v.day >= $2 and v.day < $4::date
 ) u on r.rank <= $3::bigint
+left join lateral (
+    select sum_counts(v.engaged) as engaged, sum_counts(v.scrolled) as scrolled from view_engagement v
+    where v.page_id = r.page_id and v.day >= $2 and v.day < $4::date
+) e on r.rank <= $3::bigint
 group by 1, 2, 3
 `
 

@@ -11,6 +11,7 @@ create table accounts (
     remote_id          text not null,
     handle             text not null,
     name               text not null,
+    avatar_url         text not null default '',                   -- of its picture at the network; '': none known
     label              text not null default '' check (length(label) <= 80), -- chosen by people, in the place of name; '': none
     color              text not null default '',                  -- likewise
     status             account_status not null default 'connected',
@@ -43,6 +44,14 @@ create table accounts (
     warned_days        int,                                        -- days ahead of it
     unique (workspace_id, network, base_url, remote_id)
 );
+-- Pictures of accounts: small copies, because networks' addresses of them expire.
+create table account_avatars (
+    account_id uuid primary key references accounts on delete cascade,
+    url        text not null,                                      -- that it was fetched from
+    image      bytea not null,                                     -- JPEG; empty: it could not be fetched
+    fetched_at timestamptz not null default clock_timestamp()
+);
+
 create index accounts_refresh_due on accounts (refresh_due_at) where status = 'connected' and refresh_due_at is not null;
 
 -- Accounts that publish together. The slots are the group's queue: times of the
@@ -81,6 +90,7 @@ create table snippets (
     kind         text not null check (kind in ('text', 'hashtags', 'template')),
     name         text not null check (name <> ''),
     text         text not null check (text <> ''),
+    template     jsonb check (jsonb_typeof(template) = 'object'),  -- of a template: its thread, options, overrides and accounts, as in the API
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now()
 );
@@ -217,7 +227,7 @@ create table series (
     status            series_status not null default 'active',
     template_revision bigint not null default 1,                   -- incremented by every change of content or time
     checked_until      timestamptz not null default now(),          -- occurrences up to here are posts, skipped or recorded as missed
-    last_error      text,
+    last_error      jsonb, -- message.Messages
     last_error_at   timestamptz,
     version           bigint not null default 1,                   -- incremented by every user change; the API's ETag
     created_at        timestamptz not null default now(),
@@ -234,7 +244,7 @@ create table series_exceptions (
     series_id  uuid not null references series on delete cascade,
     occurrence text not null,
     kind       series_exception_kind not null,
-    reason     text not null default '',
+    reason     jsonb not null default '[]', -- message.Messages
     at         timestamptz not null default now(),
     primary key (series_id, occurrence)
 );
@@ -392,6 +402,7 @@ create table rules (
     paused_at    timestamptz,
     failures     int not null default 0,                           -- in a row
     active_since timestamptz not null default clock_timestamp(),   -- earlier articles are not evaluated
+    evaluated_at timestamptz not null default 'epoch',             -- of a rule that selects articles by their views
     version      bigint not null default 1,                        -- incremented by every change; the API's ETag
     created_at   timestamptz not null default clock_timestamp(),
     updated_at   timestamptz not null default clock_timestamp(),
@@ -403,13 +414,14 @@ create index rules_active on rules (workspace_id) where status = 'active';
 create type rule_outcome as enum ('skipped', 'reserved', 'created', 'failed');
 
 -- What rules decided about articles. An article gets one post from each rule, and so does
--- a group of near-duplicates.
+-- a group of near-duplicates; from an evergreen rule, one in each round.
 create table rule_decisions (
     id              uuid primary key,
     rule_id         uuid not null references rules on delete cascade,
     workspace_id    uuid not null references workspaces on delete cascade,
     article_id      uuid not null,
     group_id        uuid not null,                                 -- articles.group_id
+    round           int not null default 0,                        -- of an evergreen rule: counts its posts about the article, from 1
     article_version bigint not null,                               -- that the post was last compared with
     title           text not null,
     url             text not null,
@@ -418,17 +430,19 @@ create table rule_decisions (
     params          jsonb not null default '{}',
     post_id         uuid,                                          -- chosen when it was reserved: retries create the same post
     post_revision   bigint not null default 0,                     -- as the rule wrote it; any other was written by a person
+    variant         int not null default 0,                        -- of the templates
     text_hash       bytea,                                         -- of the texts as the rule rendered them
     attention       text not null default '',                      -- why a person should look at the post; empty: no reason
     decided_at      timestamptz not null,
     updated_at      timestamptz not null default clock_timestamp(),
-    constraint rule_decisions_article unique (rule_id, article_id),
+    constraint rule_decisions_article unique (rule_id, article_id, round),
     check (outcome not in ('reserved', 'created') or post_id is not null)
 );
-create unique index rule_decisions_group on rule_decisions (rule_id, group_id) where outcome in ('reserved', 'created');
+create unique index rule_decisions_group on rule_decisions (rule_id, group_id, round) where outcome in ('reserved', 'created');
 create index rule_decisions_time on rule_decisions (rule_id, decided_at);
 create index rule_decisions_page on rule_decisions (workspace_id, id desc);
 create index rule_decisions_posts on rule_decisions (article_id) where outcome in ('reserved', 'created');
+create index rule_decisions_stories on rule_decisions (group_id) where outcome in ('reserved', 'created');
 create index rule_decisions_reserved on rule_decisions (updated_at) where outcome = 'reserved';
 create index rule_decisions_attention on rule_decisions (workspace_id, id desc) where attention <> '';
 
@@ -552,7 +566,7 @@ create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
     where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered');
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -572,6 +586,6 @@ create table workers (
 
 -- +goose Down
 drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, accounts;
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, account_avatars, accounts;
 drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
 drop function fold_text;

@@ -150,6 +150,7 @@ create table site_hours (
     conversions   bigint not null,
     visits        bigint not null,
     second_views  bigint not null,                                 -- visits with a second page load; bounces = visits - second_views
+    engaged_visits bigint not null default 0,                      -- visits with a second page load or a view read for 10 seconds
     recirculation bigint not null,
     day_visitors  bigint not null default 0,                       -- unique visitors of the day until the end of the hour
     primary key (site_id, hour)
@@ -163,6 +164,7 @@ create table site_days (
     conversions   bigint not null,
     visits        bigint not null,
     second_views  bigint not null,
+    engaged_visits bigint not null default 0,
     recirculation bigint not null,
     visitors      bigint not null default 0,                       -- estimated from the sketch
     sketch        bytea,                                           -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
@@ -211,6 +213,8 @@ create table site_page_months (
     visitors      bigint not null,                                 -- sum of the days
     entries       bigint not null,
     recirculation bigint not null,
+    engaged       bigint[],                                        -- as in view_engagement; null: no view sent heartbeats
+    scrolled      bigint[],
     import_id     uuid not null default '00000000-0000-0000-0000-000000000000', -- of an imported row
     primary key (site_id, month, page_id, import_id)
 );

@@ -37,7 +37,7 @@ create table notification_channels (
     hint            text not null check (length(hint) <= 300),    -- what may be shown of it
     types           text[] not null check (cardinality(types) > 0),
     own_posts_only  boolean not null default false,
-    digest          text not null default 'none' check (digest in ('none', 'hourly', 'daily')),
+    digest          text not null default 'none' check (digest in ('none', 'hourly', 'daily', 'twice_daily')),
     quiet_from      int check (quiet_from between 0 and 1439),    -- minutes of the day
     quiet_to        int check (quiet_to between 0 and 1439),
     time_zone       text not null check (time_zone <> ''),        -- IANA name

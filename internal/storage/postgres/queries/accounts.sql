@@ -1,14 +1,14 @@
 -- name: UpsertAccount :one
 -- No row: the account is stored under another id, so its token was sealed for the wrong
 -- one. Its editable properties are kept.
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, kind, is_default, token, scopes,
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
     renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
-values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @kind,
+values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @avatar_url, @kind,
     not exists (select 1 from accounts a where a.workspace_id = @workspace_id and a.status <> 'disconnected'),
     @token, @scopes, @renewable, sqlc.narg('expires_at'), sqlc.narg('refresh_expires_at'), sqlc.narg('refresh_due_at'),
     @settings, @app, sqlc.narg('connected_by'), clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
     app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
@@ -95,7 +95,7 @@ select changed.workspace_id, changed.id, 'disconnected', @actor, '{}' from chang
 
 -- name: RecordAccountSuccess :exec
 -- The network has returned the account's properties.
-update accounts set handle = @handle, name = @name, checked_at = clock_timestamp(),
+update accounts set handle = @handle, name = @name, avatar_url = coalesce(nullif(@avatar_url::text, ''), avatar_url), checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
     status = 'connected'
@@ -177,3 +177,10 @@ with ending as (
     from changed
 )
 select changed.id from changed;
+
+-- name: GetAvatar :one
+select url, image, fetched_at from account_avatars where account_id = @account_id;
+
+-- name: SaveAvatar :exec
+insert into account_avatars (account_id, url, image) values (@account_id, @url, @image)
+on conflict (account_id) do update set url = excluded.url, image = excluded.image, fetched_at = clock_timestamp();

@@ -87,3 +87,6 @@ values (@workspace_id, @type, 'dateline', jsonb_build_object('site_id', @site_id
 
 -- name: ListAlerts :many
 select * from site_alerts where site_id = @site_id and workspace_id = @workspace_id order by hour desc, id limit @page_size;
+
+-- name: EraseSiteAlerts :execrows
+delete from site_alerts where site_id = @site_id;

@@ -30,3 +30,35 @@ where p.workspace_id = @workspace_id and p.listed_at = any(@ats::timestamptz[]) 
 -- The posts of queues in a time window.
 select p.post_id, p.queue_group_id::uuid as queue_group_id, p.queue_slot::timestamptz as at from scheduled_posts p
 where p.workspace_id = @workspace_id and p.listed_at >= @from_time and p.listed_at < @to_time and p.queue_slot is not null;
+
+-- name: LockGroup :one
+-- One change of a queue's order at a time.
+select id from account_groups where id = @id and workspace_id = @workspace_id for update;
+
+-- name: LockQueue :many
+-- The posts of a queue that can still change places. The next seconds belong to
+-- publishing.
+select p.post_id, p.scheduled_time::timestamptz as at from scheduled_posts p
+where p.workspace_id = @workspace_id and p.queue_group_id = @group_id::uuid and p.status = 'scheduled'
+  and p.queue_slot > clock_timestamp() + interval '15 seconds'
+order by p.post_id
+for update;
+
+-- name: LeaveSlots :exec
+-- Frees the slots of posts that are about to get others: the index checks every row.
+update scheduled_posts set queue_group_id = null where post_id = any(@post_ids::uuid[]);
+
+-- name: EnterSlots :many
+update scheduled_posts p set queue_group_id = @group_id::uuid, scheduled_time = w.at, late_noted_at = null,
+    version = p.version + 1, revision = p.revision + 1, updated_at = clock_timestamp()
+from (select unnest(@post_ids::uuid[]) as post_id, unnest(@ats::timestamptz[]) as at) w
+where p.post_id = w.post_id
+returning p.*;
+
+-- name: HasEarlyReply :one
+-- Whether one of the posts, or a reply to one, is scheduled before the post that it
+-- replies to.
+select exists (
+    select 1 from scheduled_posts r join scheduled_posts parent on parent.post_id = r.thread_parent_id
+    where (r.post_id = any(@post_ids::uuid[]) or parent.post_id = any(@post_ids::uuid[]))
+      and r.status = 'scheduled' and parent.status = 'scheduled' and r.scheduled_time < parent.scheduled_time);

@@ -14,9 +14,12 @@ select * from stats_imports where site_id = @site_id and workspace_id = @workspa
 -- name: DeleteStatsImport :one
 delete from stats_imports where id = @id and site_id = @site_id and workspace_id = @workspace_id returning source;
 
+-- name: EraseSiteImports :execrows
+delete from stats_imports where site_id = @site_id;
+
 -- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
-select @site_id, w.day, w.views, 0, 0, w.visits, w.second_views, 0, w.visitors, false, false, false, @import_id::uuid
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
+select @site_id, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, false, false, false, @import_id::uuid
 from (select unnest(@days::date[]) as day, unnest(@views::bigint[]) as views, unnest(@visitors::bigint[]) as visitors, unnest(@visits::bigint[]) as visits, unnest(@second_views::bigint[]) as second_views) w;
 
 -- name: InsertImportedValues :exec

@@ -163,6 +163,28 @@ where t.post_id = @post_id and t.status = 'publishing' and t.waits_until is not 
            or o.claimed_until >= clock_timestamp()
            or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))));
 
+-- name: WaitingTargets :many
+-- The accounts on which the next segment waits for its time; none while a call of any
+-- target is in flight or its outcome is unknown, as in StopWaitingTargets.
+select t.id from post_targets t
+where t.post_id = @post_id and t.status = 'publishing' and t.waits_until is not null
+  and not exists (
+    select 1 from post_targets o
+    where o.post_id = @post_id and o.status in ('scheduled', 'publishing', 'uncertain')
+      and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
+           or o.claimed_until >= clock_timestamp()
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))));
+
+-- name: EditWaitingPost :one
+-- Changes what follows the published segments of a thread that waits.
+update scheduled_posts set thread = coalesce(sqlc.narg('thread')::jsonb, thread), platform_media_ids = '{}',
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = @post_id
+returning *;
+
+-- name: SetWait :exec
+update post_targets set waits_until = sqlc.narg('waits_until'), updated_at = clock_timestamp() where id = @id;
+
 -- name: CancelTargets :exec
 update post_targets set status = 'canceled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');

@@ -1,9 +1,10 @@
 -- name: ReportDays :many
-select day, views, visitors, visits, second_views, recirculation, clicks, conversions from site_days
-where site_id = @site_id and day >= @from_day and day < @to_day order by day;
+select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, e.engaged, e.scrolled
+from site_days d left join site_engagement e on e.site_id = d.site_id and e.day = d.day
+where d.site_id = @site_id and d.day >= @from_day and d.day < @to_day order by d.day;
 
 -- name: ReportHours :many
-select hour, day, views, day_visitors, visits, second_views, recirculation, clicks, conversions from site_hours
+select hour, day, views, day_visitors, visits, second_views, engaged_visits, recirculation, clicks, conversions from site_hours
 where site_id = @site_id and hour >= @from_hour and hour < @to_hour order by hour;
 
 -- name: ReportDimensions :many
@@ -54,6 +55,16 @@ with listed as (
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
+
+-- name: ReportPageEngagement :many
+-- The engagement of pages, from the same days and months as ReportPages.
+with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
+select w.page, m.engaged, m.scrolled from site_page_months m join wanted w on w.id = m.page_id
+where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.engaged is not null
+union all
+select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= @from_day and e.day < @from_month
+union all
+select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= @to_month and e.day < @to_day;
 
 -- name: ReportPageDays :many
 -- A page's days, including hours that are not rolled up yet.

@@ -36,6 +36,10 @@ update rules set status = 'paused', pause_reason = @reason, pause_error = @error
 where id = @id and status = 'active'
 returning *;
 
+-- name: InsertRulePaused :exec
+insert into post_events (workspace_id, type, actor, data)
+values (@workspace_id, 'rule_paused', 'dateline', jsonb_build_object('rule_id', @rule_id::uuid, 'rule', @name::text, 'reason', @reason::text, 'message', @problem::text));
+
 -- name: ResumeRule :one
 -- No row: it is active already, or does not exist.
 update rules set status = 'active', pause_reason = '', pause_error = '', paused_at = null, failures = 0, active_since = clock_timestamp(),
@@ -98,21 +102,74 @@ from rule_decisions d where d.rule_id = @rule_id and d.decided_at > @day_ago::ti
 -- The article of a group that has a post.
 select article_id from rule_decisions where rule_id = @rule_id and group_id = @group_id and article_id <> @article_id and outcome in ('reserved', 'created');
 
+-- name: RuleLastPost :one
+-- The number of posts of a rule about an article and its group, and when the workspace
+-- last posted about them, or will: by rules, or by members with the address.
+select coalesce((select max(d.round) from rule_decisions d where d.rule_id = @rule_id and (d.article_id = @article_id or d.group_id = @group_id) and d.outcome <> 'skipped'), 0)::int as rounds,
+    greatest(
+        (select max(greatest(d.decided_at, p.scheduled_time)) from rule_decisions d left join scheduled_posts p on p.post_id = d.post_id
+         where d.workspace_id = @workspace_id and (d.article_id = @article_id or d.group_id = @group_id) and d.outcome in ('reserved', 'created') and p.status is distinct from 'canceled'),
+        (select max(p.scheduled_time) from scheduled_posts p
+         where p.workspace_id = @workspace_id and p.scheduled_time > @since::timestamptz and p.status <> 'canceled' and position(@url::text in p.content) > 0
+           and substr(p.content, position(@url::text in p.content) + length(@url::text), 1) !~ '[[:alnum:]/_-]'),
+        'epoch')::timestamptz as posted_at;
+
+-- name: LockEvergreenRules :exec
+-- Serializes the decisions of the evergreen rules of a workspace.
+select pg_advisory_xact_lock(hashtextextended('evergreen/' || @workspace::text, 0));
+
+-- name: RuleEarlierTexts :many
+select t.account_id, coalesce(t.override->>'content', p.content)::text as content
+from rule_decisions d join scheduled_posts p on p.post_id = d.post_id join post_targets t on t.post_id = p.post_id
+where d.workspace_id = @workspace_id and (d.article_id = @article_id or d.group_id = @group_id) and d.outcome in ('reserved', 'created') and d.post_id <> @post_id::uuid;
+
+-- name: LeaseViewRules :many
+-- Active rules that select articles by their views, and were not evaluated recently.
+update rules set evaluated_at = clock_timestamp()
+where id in (
+    select r.id from rules r
+    where r.status = 'active' and (r.definition->'trigger' ? 'trending' or r.definition->'trigger' ? 'evergreen')
+      and r.evaluated_at <= clock_timestamp() - make_interval(secs => case when r.definition->'trigger' ? 'trending' then @trending_seconds::float8 else @evergreen_seconds::float8 end)
+    order by r.id for update skip locked)
+returning *;
+
+-- name: SiteHosts :many
+select distinct h.host::text as host from sites s, unnest(s.domains) h(host) where s.workspace_id = @workspace_id order by 1;
+
+-- name: ArticlesReadInHours :many
+select a.article_id, sum(h.count)::bigint as views
+from sites s join site_articles a on a.site_id = s.id join view_pages p on p.site_id = s.id and p.page = a.page
+join view_hours h on h.page_id = p.id and h.kind = 'view' and h.hour >= @from_hour and h.hour < @to_hour
+where s.workspace_id = @workspace_id
+group by a.article_id having sum(h.count) >= @min_views::bigint order by 2 desc, 1 limit @max_count;
+
+-- name: ArticlesReadOnDays :many
+-- Hours that are not rolled up yet are included.
+select a.article_id, sum(w.count)::bigint as views
+from sites s join site_articles a on a.site_id = s.id join view_pages p on p.site_id = s.id and p.page = a.page,
+lateral (
+    select d.count from view_days d where d.page_id = p.id and d.kind = 'view' and d.day >= @from_day and d.day < @to_day
+    union all
+    select h.count - h.rolled_count from view_hours h where h.page_id = p.id and h.kind = 'view' and h.day >= @from_day and h.day < @to_day and h.count <> h.rolled_count
+) w
+where s.workspace_id = @workspace_id
+group by a.article_id having sum(w.count) >= @min_views::bigint order by 2 desc, 1 limit @max_count;
+
 -- name: RuleDecisionOn :one
-select * from rule_decisions where rule_id = @rule_id and article_id = @article_id;
+select * from rule_decisions where rule_id = @rule_id and article_id = @article_id and round = @round;
 
 -- name: SaveRuleDecision :exec
 -- Only a decision without a post is decided again.
-insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, article_version, title, url, outcome, reason, params, post_id, decided_at)
-values (@id, @rule_id, @workspace_id, @article_id, @group_id, @article_version, @title, @url, @outcome, @reason, @params, @post_id, @decided_at)
-on conflict (rule_id, article_id) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
+insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, decided_at)
+values (@id, @rule_id, @workspace_id, @article_id, @group_id, @round, @article_version, @title, @url, @outcome, @reason, @params, @post_id, @decided_at)
+on conflict (rule_id, article_id, round) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
     outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id, decided_at = excluded.decided_at, updated_at = clock_timestamp()
 where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any(@repeatable::text[]);
 
 -- name: FinishRuleDecision :execrows
 -- No row: it is finished already.
 update rule_decisions set outcome = @outcome, reason = @reason, params = @params, article_version = @article_version,
-    post_id = case when @outcome::rule_outcome = 'created' then post_id end, post_revision = @post_revision, text_hash = @text_hash, updated_at = clock_timestamp()
+    post_id = case when @outcome::rule_outcome = 'created' then post_id end, post_revision = @post_revision, variant = @variant, text_hash = @text_hash, updated_at = clock_timestamp()
 where id = @id and outcome = 'reserved';
 
 -- name: RuleDecisionsOnArticle :many

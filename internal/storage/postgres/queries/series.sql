@@ -57,12 +57,12 @@ select * from series where id = @id and version = @version for share;
 -- name: SetCheckedUntil :execrows
 update series set checked_until = greatest(checked_until, @checked_until),
     last_error = sqlc.narg('last_error'),
-    last_error_at = case when sqlc.narg('last_error')::text is null then null
+    last_error_at = case when sqlc.narg('last_error')::jsonb is null then null
         when last_error is distinct from sqlc.narg('last_error') then clock_timestamp() else last_error_at end
 where id = @id and version = @version;
 
 -- name: SaveSeriesException :exec
-insert into series_exceptions (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, @reason)
+insert into series_exceptions (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, coalesce(sqlc.narg('reason')::jsonb, '[]'))
 on conflict (series_id, occurrence) do nothing;
 
 -- name: DeleteSkip :execrows

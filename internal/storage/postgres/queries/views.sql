@@ -72,27 +72,29 @@ on conflict (page_id, day) do update set uniques = greatest(view_uniques.uniques
 -- name: AddSiteDays :exec
 -- The rows' locks are held until the batch is committed, so that batches of a site
 -- write the tables below one after the other.
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation)
-select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
+select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@days::date[]) as day, unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks,
         unnest(@conversions::bigint[]) as conversions, unnest(@visits::bigint[]) as visits, unnest(@second_views::bigint[]) as second_views,
-        unnest(@recirculation::bigint[]) as recirculation) w
+        unnest(@engaged_visits::bigint[]) as engaged_visits, unnest(@recirculation::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, day) do update set
     views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
     visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
+    engaged_visits = site_days.engaged_visits + excluded.engaged_visits,
     recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true, articles_due = true;
 
 -- name: AddSiteHours :exec
-insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
-select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
+select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@hours::timestamptz[]) as hour, unnest(@days::date[]) as day, unnest(@views::bigint[]) as views,
         unnest(@clicks::bigint[]) as clicks, unnest(@conversions::bigint[]) as conversions, unnest(@visits::bigint[]) as visits,
-        unnest(@second_views::bigint[]) as second_views, unnest(@recirculation::bigint[]) as recirculation) w
+        unnest(@second_views::bigint[]) as second_views, unnest(@engaged_visits::bigint[]) as engaged_visits, unnest(@recirculation::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, hour) do update set
     views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks, conversions = site_hours.conversions + excluded.conversions,
     visits = site_hours.visits + excluded.visits, second_views = site_hours.second_views + excluded.second_views,
+    engaged_visits = site_hours.engaged_visits + excluded.engaged_visits,
     recirculation = site_hours.recirculation + excluded.recirculation;
 
 -- name: AddSiteDimensions :exec
@@ -169,12 +171,17 @@ with pages as materialized (
 ), ranked as (
     select pages.*, row_number() over (order by views desc, entries desc, page_id) as rank from pages
 )
-insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
-select @site_id, @month, case when r.rank <= @max_pages::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation, engaged, scrolled)
+select @site_id, @month, case when r.rank <= @max_pages::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation),
+    sum_counts(e.engaged), sum_counts(e.scrolled)
 from ranked r left join lateral (
     select sum(v.uniques) as uniques from view_uniques v
     where v.page_id = r.page_id and v.day >= @month and v.day < @next_month::date
 ) u on r.rank <= @max_pages::bigint
+left join lateral (
+    select sum_counts(v.engaged) as engaged, sum_counts(v.scrolled) as scrolled from view_engagement v
+    where v.page_id = r.page_id and v.day >= @month and v.day < @next_month::date
+) e on r.rank <= @max_pages::bigint
 group by 1, 2, 3;
 
 -- name: ViewPages :many

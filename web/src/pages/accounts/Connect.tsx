@@ -52,12 +52,14 @@ export function Connect({ close }: { close: () => void }) {
 }
 
 function Form({ network, close, choose }: { network: Network; close: () => void; choose: (c: Schemas['AccountChoice']) => void }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const [sandbox, setSandbox] = useState(network.sandbox)
   const [way, setWay] = useState(network.ways[0] ?? 'oauth')
   const [instance, setInstance] = useState(network.default_instance ?? '')
   const [values, setValues] = useState<Record<string, string>>({})
+  // The sandbox's own values are filled in; what is typed replaces them.
+  const given = { ...(sandbox ? network.sandbox_values : {}), ...values }
   const place = { network: network.name, ...(sandbox ? { sandbox: true } : network.instances && instance ? { base_url: instance } : {}) }
   const go = useMutation({
     mutationFn: async () => {
@@ -65,7 +67,7 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
         location.assign((await unwrap(api.POST('/api/v1/accounts/connect', { body: place }))).authorize_url)
         return
       }
-      const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(api.POST('/api/v1/accounts/form', { body: { ...place, values } }))
+      const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(api.POST('/api/v1/accounts/form', { body: { ...place, values: given } }))
       if ('accounts' in made) {
         choose(made)
         return
@@ -97,11 +99,11 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
             return (
               <Input
                 key={f.name}
-                label={f.label}
-                description={f.help}
+                label={t(`accountFields.${network.name}.${f.name}.label` as 'accountFields.bluesky.handle.label', { defaultValue: f.label })}
+                description={f.help && t(`accountFields.${network.name}.${f.name}.help` as 'accountFields.bluesky.handle.help', { defaultValue: f.help })}
                 required={!f.optional}
                 autoComplete="off"
-                value={values[f.name] ?? ''}
+                value={given[f.name] ?? ''}
                 onChange={(e) => {
                   const { value } = e.currentTarget
                   setValues((all) => ({ ...all, [f.name]: value }))
@@ -111,7 +113,7 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
           })}
         {unset && (
           <Alert color="yellow" title={t('accounts.notConfigured')}>
-            {network.missing}
+            {t('accounts.needsSettings', { settings: new Intl.ListFormat(i18n.language).format(network.missing?.match(/DATELINE_\w+/g) ?? []), defaultValue: network.missing })}
           </Alert>
         )}
         {go.error && (

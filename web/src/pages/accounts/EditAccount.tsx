@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,9 @@ import { AccountName } from '../../components/network'
 import { type Utm, UtmFields } from '../../components/Utm'
 import { notifyError } from '../../lib/notify'
 
+/** The setting with the budget for reading metrics where the network charges for it. */
+const metricReads = 'metric_reads_per_month'
+
 /** Edits an account's label, color and UTM parameters. */
 export function EditAccount({ account: a, close }: { account: Account; close: () => void }) {
   const { t } = useTranslation()
@@ -15,8 +18,10 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
   const [label, setLabel] = useState(a.label ?? '')
   const [color, setColor] = useState(a.color ?? '')
   const [utm, setUtm] = useState<Utm>(a.utm ?? {})
+  const [reads, setReads] = useState<number | string>(a.settings[metricReads] ? Number(a.settings[metricReads]) : '')
+  const settings = a.network === 'x' ? { settings: { [metricReads]: String(reads) } } : {}
   const save = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path: { id: a.id } }, body: { label, color, utm } })),
+    mutationFn: () => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path: { id: a.id } }, body: { label, color, utm, ...settings } })),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
@@ -35,6 +40,9 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
           <AccountName network={a.network} handle={a.handle} />
           <TextInput label={t('accounts.label')} description={t('accounts.labelText')} placeholder={a.name || a.handle} maxLength={80} value={label} onChange={(e) => setLabel(e.currentTarget.value)} data-autofocus />
           <ColorChoice label={t('accounts.color')} value={color} onChange={setColor} clearable />
+          {a.network === 'x' && (
+            <NumberInput label={t('accounts.metricReads')} description={t('accounts.metricReadsText')} placeholder={t('accounts.metricReadsOff')} min={1} max={1_000_000_000} allowDecimal={false} value={reads} onChange={setReads} />
+          )}
           <UtmFields label={t('utm.ofAccount')} value={utm} change={setUtm} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>

@@ -12,6 +12,7 @@ import { notifyError, notifySuccess } from '../../lib/notify'
 import { groupsQuery } from '../../lib/queries'
 import { dayName, days } from '../../lib/rule'
 import { useAtLeast, useMe } from '../../lib/session'
+import { BestTimes } from './BestTimes'
 
 export type AccountGroup = Schemas['AccountGroup']
 type Slot = Schemas['QueueSlot']
@@ -196,6 +197,7 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
             </Button>
           </Group>
         </Input.Wrapper>
+        <BestTimes accounts={chosen} zone={zone} isTaken={(s) => has(slots, s)} add={(s) => setSlots((all) => [...all, s])} />
         {slots.length > 0 && <Week slots={slots} zone={zone} remove={(s) => setSlots((all) => all.filter((o) => o !== s))} />}
         <ZoneSelect label={t('groups.zone')} value={zone} onChange={setZone} maw={300} />
         <Group justify="space-between">

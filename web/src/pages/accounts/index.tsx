@@ -12,7 +12,8 @@ import { displayName, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
-import { causeText } from '../../i18n/message'
+import { Cause } from '../../components/Cause'
+import { causeText, noteText } from '../../i18n/message'
 import { accountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -97,7 +98,7 @@ function AccountCard({ account: a }: { account: Account }) {
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const path = { id: a.id }
-  const changed = () => void client.invalidateQueries({ queryKey: ['accounts'] })
+  const changed = () => client.invalidateQueries({ queryKey: ['accounts'] })
   const check = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
     onSuccess: (now) => notifySuccess(now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
@@ -130,7 +131,7 @@ function AccountCard({ account: a }: { account: Account }) {
       {editing && <EditAccount account={a} close={closeEdit} />}
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap="sm" wrap="nowrap" miw={0}>
-          <AccountAvatar name={displayName(a)} network={a.network} size={42} color={a.color} />
+          <AccountAvatar name={displayName(a)} picture={a.avatar} network={a.network} size={42} color={a.color} />
           <div style={{ minWidth: 0 }}>
             <Text fw={600} truncate>
               {displayName(a)}
@@ -192,13 +193,15 @@ function AccountCard({ account: a }: { account: Account }) {
       )}
       {a.health.error && (
         <Alert color="orange" p="xs">
-          <Text size="sm">{causeText(a.health.error)}</Text>
+          <Text size="sm">
+            <Cause cause={a.health.error} />
+          </Text>
         </Alert>
       )}
       <Measuring account={a} />
       {a.warnings.map((w) => (
         <Alert key={w.code} color={w.code === 'needs_reconnect' ? 'red' : 'yellow'} p="xs">
-          <Text size="sm">{w.message}</Text>
+          <Text size="sm">{noteText(w)}</Text>
         </Alert>
       ))}
       {may && a.status !== 'connected' && (
@@ -206,7 +209,7 @@ function AccountCard({ account: a }: { account: Account }) {
           {t('accounts.reconnect')}
         </Button>
       )}
-      <Switch size="sm" label={t('accounts.default')} checked={a.default} disabled={!may || standard.isPending} onChange={(e) => standard.mutate(e.currentTarget.checked)} mt="auto" />
+      <Switch size="sm" label={t('accounts.default')} checked={standard.isPending ? standard.variables : a.default} disabled={!may || standard.isPending} onChange={(e) => standard.mutate(e.currentTarget.checked)} mt="auto" />
     </Stack>
   )
 }
@@ -218,7 +221,7 @@ function Measuring({ account }: { account: Account }) {
   if (!m || account.status !== 'connected') return null
   const text =
     m.state === 'unsupported'
-      ? m.message
+      ? t('measuring.unsupported')
       : m.state === 'paused'
         ? t(`measuring.reasons.${m.reason}`, { defaultValue: m.message ?? '' })
         : m.missing_scope

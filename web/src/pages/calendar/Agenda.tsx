@@ -8,6 +8,7 @@ import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { LabelChips, LabelMenu } from '../../components/Labels'
 import { NetworkIcon } from '../../components/network'
+import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
@@ -130,7 +131,9 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
       {!list.data ? (
         <WaitingRows rows={8} />
       ) : days.length === 0 ? (
-        <Empty icon={IconCalendarMonth} title={t(isNarrowed(search) ? 'agenda.nothing' : 'agenda.none')} text={t(isNarrowed(search) ? 'agenda.nothingText' : 'calendar.noneText')} />
+        <Empty icon={IconCalendarMonth} title={t(isNarrowed(search) ? 'agenda.nothing' : 'agenda.none')} text={t(isNarrowed(search) ? 'agenda.nothingText' : 'calendar.noneText')}>
+          {may && !isNarrowed(search) && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
+        </Empty>
       ) : (
         days.map(([day, all]) => (
           <section key={day} aria-label={day} data-day={day}>

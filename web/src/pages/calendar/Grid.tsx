@@ -8,7 +8,7 @@ import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
+import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { warningText } from '../../i18n/message'
 import { refreshPosts } from '../../lib/posts'
@@ -22,6 +22,7 @@ import { asked, isNarrowed, wanted } from './filter'
 import { linesOf, Month } from './Month'
 import { Peek, PeekPlanned } from './Peek'
 import { plannedBetween } from './planned'
+import { maxPosts, postsBetween } from './postsBetween'
 
 interface Props {
   search: CalendarSearch
@@ -34,23 +35,6 @@ interface Props {
 }
 
 const none: never[] = []
-const most = 2000 // posts in one view
-
-/** All posts of the visible range, page after page. */
-async function postsBetween(from: Date, to: Date, search: CalendarSearch, signal: AbortSignal): Promise<Post[]> {
-  const out: Post[] = []
-  for (let cursor: string | undefined; out.length < most; ) {
-    const page: Schemas['PostPage'] = await unwrap(api.GET('/api/v1/posts', {
-      signal,
-      params: { query: { from: from.toISOString(), to: to.toISOString(), order: 'asc', limit: 200, ...(cursor ? { cursor } : {}), ...asked(search) } },
-    }))
-    out.push(...page.posts)
-    cursor = page.next_cursor
-    if (!cursor) break
-  }
-  return out
-}
-
 export default function Grid({ search, view, date, zone, second, colors }: Props) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
@@ -165,7 +149,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   return (
     <>
       {posts.error && <Failed error={posts.error} retry={() => void posts.refetch()} />}
-      {(posts.data?.length ?? 0) >= most && <Alert color="yellow">{t('calendar.tooMany', { count: most })}</Alert>}
+      {(posts.data?.length ?? 0) >= maxPosts && <Alert color="yellow">{t('calendar.tooMany', { count: maxPosts })}</Alert>}
       <div ref={box} className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
         {view === 'month' && (
           <Month

@@ -3,30 +3,41 @@ import { IconCalendarMonth, IconRepeat } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import dayjs from 'dayjs'
 import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
+import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
+import { useAtLeast } from '../../lib/session'
 import { StatusBadge, statusOf } from '../../components/status'
 import { LabelChips } from '../../components/Labels'
 import { Time } from '../../components/Time'
+import { toInstant } from '../../lib/time'
 import type { CalendarSearch } from './search'
 import { asked, wanted } from './filter'
 
 const rowHeight = 76
 
+/** The days that the list is limited to. */
+const between = ({ from, to }: CalendarSearch, zone: string) => ({
+  ...(from ? { from: toInstant(`${from}T00:00`, zone).toISOString() } : {}),
+  ...(to ? { to: toInstant(`${dayjs(to).add(1, 'day').format('YYYY-MM-DD')}T00:00`, zone).toISOString() } : {}),
+})
+
 /** All posts, latest first. Only visible rows are rendered. */
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
+  const may = useAtLeast('author')
   const list = useInfiniteQuery({
-    queryKey: ['post-list', asked(search)],
+    queryKey: ['post-list', asked(search), search.from, search.to, zone],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       unwrap(api.GET('/api/v1/posts', {
         params: {
           query: {
-            limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}),
+            limit: 200, ...asked(search), ...between(search, zone), ...(pageParam ? { cursor: pageParam } : {}),
           },
         },
       })),
@@ -49,7 +60,11 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows rows={8} />
   if (posts.length === 0 && list.hasNextPage) return <WaitingRows rows={8} />
-  if (posts.length === 0) return <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')} />
+  if (posts.length === 0) return (
+      <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')}>
+        {may && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
+      </Empty>
+    )
   return (
     <Box ref={top} className="dl-card" role="list" aria-label={t('calendar.list')} pos="relative" h={rows.getTotalSize()} style={{ overflow: 'hidden' }}>
       {rows.getVirtualItems().map((row) => {

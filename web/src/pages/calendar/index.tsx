@@ -17,13 +17,15 @@ import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery, labelsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
-import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
+import { capitalized, format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
 import { Agenda } from './Agenda'
 import { PostList } from './PostList'
+import { Queue } from './Queue'
 
 const Grid = lazy(() => import('./Grid'))
+const DateRange = lazy(() => import('./DateRange'))
 
 const route = getRouteApi('/calendar')
 
@@ -45,7 +47,7 @@ export function CalendarPage() {
   const [filters, { toggle }] = useDisclosure(false)
   // Seven columns need space, so a phone starts with another view, but can switch to them.
   const view = search.view ?? usual ?? (narrow ? 'agenda' : 'month')
-  const isList = view === 'list' || view === 'agenda'
+  const isList = view === 'list' || view === 'agenda' || view === 'queue'
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
   const go = (change: CalendarSearch) => void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
   const step = (n: number) => go({ date: dayjs(date).add(n, isList ? 'week' : view).format('YYYY-MM-DD') })
@@ -62,11 +64,12 @@ export function CalendarPage() {
     { keys: 'w', label: t('calendar.views.week'), run: () => show('week') },
     { keys: 'd', label: t('calendar.views.day'), run: () => show('day') },
     { keys: 'a', label: t('calendar.views.agenda'), run: () => show('agenda') },
+    { keys: 'q', label: t('calendar.views.queue'), run: () => show('queue') },
     { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
   ])
-  const chosen = [search.status, search.account, search.network, search.label, search.q].filter(Boolean).length
+  const chosen = [search.status, search.account, search.network, search.label, search.q, view === 'list' && (search.from || search.to)].filter(Boolean).length
   const at = toInstant(`${view === 'week' ? mondayOf(date) : date}T12:00`, zone)
-  const title = format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) })
+  const title = capitalized(format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) }))
   return (
     <Page
       title={t('calendar.title')}
@@ -106,13 +109,15 @@ export function CalendarPage() {
             data={views.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
           />
         </Group>
-        {narrow && (
+        {narrow && view !== 'queue' && (
           <Button variant="default" leftSection={<IconFilter size={16} aria-hidden />} onClick={toggle} aria-expanded={filters} style={{ alignSelf: 'flex-start' }}>
             {t('calendar.filters')}
             {chosen > 0 && ` (${chosen})`}
           </Button>
         )}
-        {(!narrow || filters) && (
+        {view === 'queue' ? (
+          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
+        ) : (!narrow || filters) && (
         <Group gap="sm" align="flex-end">
           <SearchField value={search.q ?? ''} onChange={(q) => go({ q: q || undefined })} />
           <Select
@@ -156,11 +161,16 @@ export function CalendarPage() {
               onChange={(label) => go({ label: label ?? undefined })}
             />
           )}
+          {view === 'list' && (
+            <Suspense fallback={<Skeleton w={260} h={60} />}>
+              <DateRange key={`${search.from} ${search.to}`} from={search.from} to={search.to} onChange={(from, to) => go({ from, to })} />
+            </Suspense>
+          )}
           <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
           {!isList && <SecondZone value={second} onChange={setSecond} />}
           <ManageLabels />
           {chosen > 0 && (
-            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined })}>
+            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined, from: undefined, to: undefined })}>
               {t('calendar.clear')}
             </Button>
           )}
@@ -170,6 +180,8 @@ export function CalendarPage() {
           <PostList search={search} zone={zone} />
         ) : view === 'agenda' ? (
           <Agenda search={search} zone={zone} />
+        ) : view === 'queue' ? (
+          <Queue chosen={search.group} choose={(group) => go({ group })} zone={zone} />
         ) : (
           <Suspense fallback={<Skeleton height={480} radius="md" role="status" aria-label={t('state.loading')} />}>
             <Grid search={search} view={view} date={date} zone={zone} second={second ?? undefined} colors={colors} />

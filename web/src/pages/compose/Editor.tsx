@@ -16,6 +16,7 @@ import { AccountOptions, OptionsPanel } from './options/OptionsPanel'
 import { type Count, Parts } from './Parts'
 import { Previews } from './Preview'
 import { Schedule } from './Schedule'
+import { WholePostContext } from './template'
 import { TrackedLinks } from './TrackedLinks'
 import { type Saving, useSaving } from './useSaving'
 
@@ -36,8 +37,11 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   const me = useMe()
   const ofQueue = groups.find((g) => g.id === queue)
   const [slot] = useState(() => (ofQueue && at ? { group: ofQueue.id, when: at } : undefined))
+  // Of a thread that is being published, only the parts that follow can be changed.
+  const begun = post?.status === 'publishing'
+  const published = begun ? Math.max(...post.targets.map((x) => x.segments?.length ?? 0)) : 0
   const [draft, setDraft] = useState<Draft>(() =>
-    post ? draftOf(post) : newDraft(accounts.filter((a) => (ofQueue ? ofQueue.accounts.includes(a.id) : a.default) && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
+    post ? { ...draftOf(post), ...(begun ? { when: '' as const } : {}) } : newDraft(accounts.filter((a) => (ofQueue ? ofQueue.accounts.includes(a.id) : a.default) && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
   const saving = useSaving(draft, post, created)
   const [tab, setTab] = useState('all')
   const [added, setAdded] = useState<AddedMedia>()
@@ -62,6 +66,8 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     [preview.data, current, draft.accounts, draft.versions],
   )
   const changeParts = useCallback((update: (p: Part[]) => Part[]) => setDraft((d) => (current === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, current, update))), [current])
+  const { current: read } = saving
+  const whole = useMemo(() => ({ read, change: setDraft, ready: accounts.filter((a) => a.status === 'connected').map((a) => a.id) }), [read, accounts])
   const choose = useCallback((ids: string[]) => setDraft((d) => ({ ...d, accounts: ids })), [])
   const askToo = useCallback((part: number, files: string[]) => setAdded({ part, files }), [])
   const problems = preview.data?.problems ?? none
@@ -86,16 +92,17 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     })
 
   return (
+    <WholePostContext value={begun ? undefined : whole}>
     <Page title={post && post.status !== 'draft' ? t('compose.editTitle') : t('compose.title')} lead={<SavingSign state={saving.state} draft={(saving.stored?.status ?? 'draft') === 'draft'} error={saving.error} />}>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="md">
-            <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={choose} />
+            {!begun && <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={choose} />}
             <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
               {tabs}
               <Tabs.Panel value="all">
-                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} accounts={chosen} added={askToo} />
-                <Box mt="sm">
+                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} accounts={chosen} added={askToo} published={published} />
+                <Box mt="sm" hidden={begun}>
                   <Options options={draft.options} setDraft={setDraft} accounts={chosen} problems={problems} />
                 </Box>
               </Tabs.Panel>
@@ -106,8 +113,8 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
                     {draft.versions[a.id] ? (
                       <>
                         <Shared draft={draft} id={a.id} setDraft={setDraft} />
-                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} accounts={[a]} />
-                        <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />
+                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} accounts={[a]} published={published} />
+                        {!begun && <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />}
                       </>
                     ) : (
                       <Text c="dimmed" size="sm">
@@ -118,13 +125,13 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
                 </Tabs.Panel>
               ))}
             </Tabs>
-            <Checkbox label={t('compose.trackLinks')} description={t('compose.trackLinksText')} checked={draft.trackLinks} onChange={(e) => {
+            {!begun && <Checkbox label={t('compose.trackLinks')} description={t('compose.trackLinksText')} checked={draft.trackLinks} onChange={(e) => {
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
-            }} />
-            {draft.trackLinks && <TrackedLinks draft={draft} setDraft={setDraft} accounts={chosen} post={saving.stored?.id} />}
+            }} />}
+            {draft.trackLinks && !begun && <TrackedLinks draft={draft} setDraft={setDraft} accounts={chosen} post={saving.stored?.id} />}
             {saving.stored && <PostLabels id={saving.stored.id} />}
-            <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
+            <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} begun={begun} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -141,6 +148,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
       </Grid>
       <MediaTooDialog draft={draft} accounts={accounts} added={added} close={() => setAdded(undefined)} add={(ids, { part, files }) => setDraft((d) => withMediaToo(d, ids, part, files))} />
     </Page>
+    </WholePostContext>
   )
 }
 

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text } from '@mantine/core'
-import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import { IconArrowUp, IconCheck, IconPlus, IconTrash } from '@tabler/icons-react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/client'
@@ -17,13 +17,27 @@ export interface Count {
 }
 
 /** The segments of a post; several form a thread. */
-export function Parts({ value, change, counts, label, accounts = nobody, added }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; accounts?: Account[]; added?: (part: number, files: string[]) => void }) {
+export function Parts({ value, change, counts, label, accounts = nobody, added, published = 0 }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; accounts?: Account[]; added?: (part: number, files: string[]) => void; /** So many parts are published and cannot be changed. */ published?: number }) {
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
   const many = value.length > 1
   return (
     <Stack gap="sm">
-      {value.map((part, i) => (
+      {value.map((part, i) => i < published ? (
+        <Stack key={i} gap={6} className="dl-card" p="sm" data-published-part={i}>
+          <Group justify="space-between">
+            <Text size="sm" fw={600} c="dimmed">
+              {t('compose.partOf', { part: i + 1, parts: value.length })}
+            </Text>
+            <Badge variant="light" color="green" tt="none" leftSection={<IconCheck size={14} aria-hidden />}>
+              {t('compose.published')}
+            </Badge>
+          </Group>
+          <Text size="sm" className="dl-text">
+            {part.content}
+          </Text>
+        </Stack>
+      ) : (
         <Stack key={i} gap={6} className="dl-card" p="sm">
           {many && (
             <Group justify="space-between">
@@ -31,7 +45,7 @@ export function Parts({ value, change, counts, label, accounts = nobody, added }
                 {t('compose.partOf', { part: i + 1, parts: value.length })}
               </Text>
               <Group gap={4}>
-                {i > 0 && (
+                {i > published && (
                   <ActionIcon variant="subtle" color="gray" aria-label={t('compose.partUp', { part: i + 1 })} onClick={() => change((all) => swap(all, i))}>
                     <IconArrowUp size={18} aria-hidden />
                   </ActionIcon>

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Account, Schemas } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
 import { displayName, networkName } from '../../components/network'
-import { problemText } from '../../i18n/message'
+import { formatPrice, noteText, problemText } from '../../i18n/message'
 import { type Draft, partsOf } from './draft'
 import { Frame } from './frames/Frame'
 
@@ -57,7 +57,7 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
                   if (e.key === 'ArrowRight' || e.key === 'ArrowLeft') step(e.key === 'ArrowRight' ? 1 : -1)
                 }}
               >
-                <AccountAvatar name={nameOf(x)} color={account(x.account_id)?.color} network={x.network} size={34} />
+                <AccountAvatar name={nameOf(x)} picture={account(x.account_id)?.avatar} color={account(x.account_id)?.color} network={x.network} size={34} />
                 {broken && <IconAlertTriangle size={14} className="dl-preview-broken" aria-hidden />}
               </UnstyledButton>
             )
@@ -77,7 +77,7 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
 /** The network's notes and problems about the post. */
 function Notes({ target }: { target: Target }) {
   const problems = target.segments.flatMap((s) => s.problems)
-  const notes = [...new Set(target.segments.flatMap((s) => s.notes))]
+  const notes = [...new Set(target.segments.flatMap((s) => s.notes).map(noteText))]
   return (
     <Stack gap={6} mt="xs">
       {problems.map((p) => (
@@ -94,8 +94,8 @@ function Notes({ target }: { target: Target }) {
         </Group>
       ))}
       {target.price.micro_usd > 0 && (
-        <Text size="xs" c="dimmed" title={target.price.reasons.join('\n')}>
-          {target.price.formatted}
+        <Text size="xs" c="dimmed" title={target.price.reasons.map(noteText).join('\n')}>
+          {formatPrice(target.price.micro_usd)}
         </Text>
       )}
     </Stack>

@@ -1,7 +1,7 @@
 import { Alert, Button, Collapse, Group, NumberInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconPlaylistAdd, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
-import { memo, useState } from 'react'
+import { memo, useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
@@ -10,11 +10,12 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { problemText, warningText } from '../../i18n/message'
+import { formatPrice, noteText, problemText, warningText } from '../../i18n/message'
 import { defaultRule, type Rule, weekday } from '../../lib/rule'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
 import { format, toInstant } from '../../lib/time'
+import { BestTimes } from './BestTimes'
 import { type Draft, isAhead, isBlank } from './draft'
 import { useSend } from './useSend'
 import type { useSaving } from './useSaving'
@@ -28,10 +29,12 @@ interface Props {
   repeat?: boolean
   /** The slot of a queue that the post was created for. */
   slot?: { group: string; when: string }
+  /** Parts of the thread are published: the time cannot be changed. */
+  begun?: boolean
 }
 
 /** The time of a post, its problems, and the buttons that save, submit or schedule it. */
-export const Schedule = memo(function Schedule({ draft, setDraft, saving, preview, repeat, slot: began }: Props) {
+export const Schedule = memo(function Schedule({ draft, setDraft, saving, preview, repeat, slot: began, begun }: Props) {
   const { t, i18n } = useTranslation()
   const me = useMe()
   const [rule, setRule] = useState<Rule | undefined>(repeat ? firstRule(draft.when) : undefined)
@@ -49,6 +52,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
   const slot = preview?.next_slot
   const [dialog, ask] = useConfirm()
   const handles = preview?.targets.map((x) => x.handle) ?? []
+  const choose = useCallback((when: Draft['when']) => setDraft((d) => ({ ...d, when })), [setDraft])
   const go = () => allowed && !doing && send(main, rule)
   useHotkeys([['mod+Enter', go]], [])
   useShortcuts(t('compose.title'), [{ keys: 'Ctrl+Enter', label: t(`compose.main.${main}`), run: go }])
@@ -58,8 +62,12 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
       {dialog}
       <Title order={2} size="h5">
-        {t('compose.when')}
+        {t(begun ? 'compose.laterParts' : 'compose.when')}
       </Title>
+      {begun ? (
+        <Text size="sm">{t('compose.laterPartsText')}</Text>
+      ) : (
+        <>
       <Group align="flex-start" gap="sm">
         <WhenField
           label={t(rule ? 'repeat.starts' : 'compose.time')}
@@ -76,9 +84,12 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
           {t('compose.elsewhere', { zone: me.workspace.time_zone })} <Time at={toInstant(draft.when, draft.zone).toISOString()} />
         </Text>
       )}
+      {!rule && <BestTimes accounts={draft.accounts} zone={draft.zone} choose={choose} />}
       {isDraft && !ofSeries && <Switch label={t('repeat.title')} checked={rule !== undefined} onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)} />}
       {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
       <More draft={draft} setDraft={setDraft} />
+        </>
+      )}
       {!isBlank(draft) && blocking.length > 0 && (
         <Alert color="red" title={t('compose.problems')} role="status">
           <Stack gap={4}>
@@ -102,13 +113,13 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
         </Alert>
       )}
       {preview && preview.price.micro_usd > 0 && (
-        <Text size="sm" c="dimmed" title={preview.price.reasons.join('\n')} data-price>
-          {t('compose.price', { price: preview.price.formatted })}
+        <Text size="sm" c="dimmed" title={preview.price.reasons.map(noteText).join('\n')} data-price>
+          {t('compose.price', { price: formatPrice(preview.price.micro_usd) })}
         </Text>
       )}
       <Group gap="xs">
         <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
-          {t(main === 'save' && saving.stored?.status !== 'scheduled' ? 'compose.saveAndSend' : `compose.main.${main}`)}
+          {t(main === 'save' && saving.stored?.status !== 'scheduled' && !begun ? 'compose.saveAndSend' : `compose.main.${main}`)}
         </Button>
         {isDraft && !rule && slot && (
           <Button

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Popover, ScrollArea, SegmentedControl, Stack
 import { useDisclosure } from '@mantine/hooks'
 import { IconBlockquote, IconDeviceFloppy, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { memo, useRef, useState } from 'react'
+import { memo, useContext, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { fold } from '../../lib/fold'
@@ -10,6 +10,7 @@ import { notifyError, notifySuccess } from '../../lib/notify'
 import { snippetsQuery } from '../../lib/queries'
 import type { Part } from './draft'
 import { insertAt } from './insert'
+import { templateFrom, WholePostContext, withTemplate } from './template'
 
 type Snippet = Schemas['Snippet']
 const kinds = ['text', 'hashtags', 'template'] as const
@@ -18,6 +19,7 @@ const kinds = ['text', 'hashtags', 'template'] as const
 export const Snippets = memo(function Snippets({ part, change }: { part: number; change: (update: (p: Part[]) => Part[]) => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
+  const whole = useContext(WholePostContext)
   const [opened, { open, close }] = useDisclosure()
   const all = useQuery({ ...snippetsQuery, enabled: opened }).data ?? []
   const [typed, setTyped] = useState('')
@@ -27,7 +29,7 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
   const field = () => document.querySelector<HTMLTextAreaElement>(`[data-part="${part}"]`)
   const settled = () => void client.invalidateQueries(snippetsQuery)
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/snippets', { body: { kind, name: typed.trim(), text } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/snippets', { body: { kind, name: typed.trim(), text, ...(kind === 'template' && whole ? templateFrom(whole.read()) : {}) } })),
     onError: notifyError,
     onSuccess: (s) => {
       notifySuccess(t('snippets.saved', { name: s.name }))
@@ -47,7 +49,8 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
   const insert = (s: Snippet) => {
     close()
     const at = cursor.current
-    change((parts) => parts.map((p, i) => (i === part ? { ...p, content: insertAt(p.content, at, s.text) } : p)))
+    if (s.template && whole) whole.change((d) => withTemplate(d, s.text, s.template ?? {}, whole.ready, part, at))
+    else change((parts) => parts.map((p, i) => (i === part ? { ...p, content: insertAt(p.content, at, s.text) } : p)))
     setTimeout(() => field()?.focus())
   }
   const found = all.filter((s) => fold(`${s.name} ${s.text}`).includes(fold(typed.trim())))
@@ -99,6 +102,11 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
           {typed.trim() !== '' && text.trim() !== '' && !all.some((s) => s.kind === kind && fold(s.name) === fold(typed.trim())) && (
             <>
               <SegmentedControl size="xs" aria-label={t('snippets.kind')} value={kind} onChange={(v) => setKind(v as Snippet['kind'])} data={kinds.map((value) => ({ value, label: t(`snippets.kinds.${value}`) }))} />
+              {kind === 'template' && (
+                <Text size="xs" c="dimmed">
+                  {t('snippets.templateText')}
+                </Text>
+              )}
               <Button size="xs" leftSection={<IconDeviceFloppy size={16} aria-hidden />} loading={make.isPending} onClick={() => make.mutate()}>
                 {t('snippets.save', { name: typed.trim() })}
               </Button>

@@ -128,3 +128,8 @@ export function editOf(d: Draft, stored: Iterable<string>): Schemas['PostEdit'] 
 export const isAhead = (d: Draft, now = Date.now()) => d.when !== '' && toInstant(d.when, d.zone).getTime() > now
 
 export const isBlank = (d: Draft) => d.parts.every((p) => p.content.trim() === '' && p.attachments.length === 0)
+
+const hasDelay = (thread?: { after_minutes?: number }[]) => thread?.some((part) => part.after_minutes) ?? false
+
+/** Whether the post is a thread whose next part follows later: what follows can still be changed. */
+export const waits = (p: Pick<Post, 'status' | 'thread' | 'targets'>) => p.status === 'publishing' && (hasDelay(p.thread) || p.targets.some((x) => hasDelay(x.override?.thread)))

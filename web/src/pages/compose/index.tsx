@@ -8,6 +8,7 @@ import { Page } from '../../components/Page'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { accountsQuery, groupsQuery, postQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
+import { waits } from './draft'
 import { Editor } from './Editor'
 
 const route = getRouteApi('/compose')
@@ -50,7 +51,7 @@ export function ComposePage() {
       </Page>
     )
   const post = continues ? undefined : stored.data
-  if (id !== undefined && post && !['draft', 'scheduled', 'failed', 'partly_posted'].includes(post.status)) return <Navigate to="/posts/$id" params={{ id }} replace />
+  if (id !== undefined && post && !['draft', 'scheduled', 'failed', 'partly_posted'].includes(post.status) && !waits(post)) return <Navigate to="/posts/$id" params={{ id }} replace />
   return (
     <Editor
       key={key}

@@ -13,7 +13,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
-import { causeText, isOwnCause } from '../../i18n/message'
+import { Cause, isQuoted } from '../../components/Cause'
 import { deadCountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -109,7 +109,7 @@ export function DeadLettersPage() {
           <Button onClick={() => void navigate({ to: '/dead-letters', search: {} })}>{t('dead.showAll')}</Button>
         </Empty>
       ) : letters.length === 0 ? (
-        <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} />
+        <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} guide="how-to/resolve-dead-letters" />
       ) : (
         <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
           {letters.map((d) => (
@@ -159,8 +159,8 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
         </Text>
         {d.message && (
           <Text size="sm" c="dimmed" className="dl-text">
-            {!isOwnCause(d.code) && `${t('dead.said')} `}
-            {causeText(d)}
+            {isQuoted(d) && `${t('dead.said')} `}
+            <Cause cause={d} />
           </Text>
         )}
         <Group gap="xs">

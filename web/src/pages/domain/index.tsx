@@ -94,7 +94,7 @@ function Problems({ problems }: { problems: Schemas['DomainFetchError'][] }) {
             {p.url}
           </Text>
           <Text size="xs" c="dimmed" className="dl-text">
-            {[p.status, p.reason].filter(Boolean).join(' · ')}
+            <span lang="en">{[p.status, p.reason].filter(Boolean).join(' · ')}</span>
             {p.at && (
               <>
                 {' · '}
@@ -126,7 +126,7 @@ function WithoutArticle({ pages }: { pages: Schemas['PageWithoutArticle'][] }) {
           </Text>
           <Text size="xs" c="dimmed" className="dl-text">
             {t(`noArticle.reasons.${p.reason}`)}
-            {p.reason === 'extraction_failed' && `: ${p.detail}`}
+            {p.reason === 'extraction_failed' && <span lang="en">: {p.detail}</span>}
             {' · '}
             <Ago at={p.fetched_at} />
           </Text>

@@ -73,7 +73,7 @@ export function ImportPage() {
   return (
     <Page title={t('import.title')} lead={t('import.lead')} actions={file ? pick(t('import.another'), false) : undefined}>
       {!result ? (
-        <Empty icon={IconFileImport} title={t('import.none')} text={t('import.noneText')}>
+        <Empty icon={IconFileImport} title={t('import.none')} text={t('import.noneText')} guide="how-to/schedule-in-bulk">
           {pick(t('import.choose'), true)}
           <Button variant="default" component="a" href={`data:text/csv;charset=utf-8,${encodeURIComponent(sample)}`} download="posts.csv">
             {t('import.sample')}

@@ -9,7 +9,7 @@ import { NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
-import { problemText } from '../../i18n/message'
+import { noteText, problemText } from '../../i18n/message'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -136,7 +136,7 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
             {fitness.data.accounts.map((a) => (
               <Alert key={a.account_id} color={verdicts[a.fits]} p={6} icon={<NetworkIcon network={a.network} />}>
                 <Text size="sm">
-                  {a.handle}: {t(`media.verdict.${a.fits}`)} {[...a.changes, ...a.reasons.map(problemText)].join(' ')}
+                  {a.handle}: {t(`media.verdict.${a.fits}`)} {[...a.changes.map(noteText), ...a.reasons.map(problemText)].join(' ')}
                 </Text>
               </Alert>
             ))}

@@ -159,9 +159,13 @@ function Said({ answer, least, stale }: { answer?: Schemas['SearchResponse']; le
 
 function Nothing({ search }: { search: NewsSearch }) {
   const { t } = useTranslation()
-  if (search.q?.trim() || isChosen(search)) return <Empty icon={IconSearch} title={t('search.nothing')} text={t('search.nothingText')} />
+  if (search.q?.trim() || isChosen(search)) return (
+      <Empty icon={IconSearch} title={t('search.nothing')} text={t('search.nothingText')}>
+        <LinkButton to="/news" variant="default">{t('search.all')}</LinkButton>
+      </Empty>
+    )
   return (
-    <Empty icon={IconNews} title={t('search.none')} text={t('search.noneText')}>
+    <Empty icon={IconNews} title={t('search.none')} text={t('search.noneText')} guide="how-to/add-a-source">
       <LinkButton to="/news/seeds" leftSection={<IconSeedling size={18} aria-hidden />}>
         {t('search.toSeeds')}
       </LinkButton>

@@ -5,6 +5,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { AccountName } from '../../components/network'
 import { metricLabel, metricNames } from '../../lib/metrics'
+import { MetricSeries } from './MetricSeries'
 
 /** What the networks report about a post, by account and part. Absent until something is published. */
 export function Metrics({ id }: { id: string }) {
@@ -59,6 +60,7 @@ export function Metrics({ id }: { id: string }) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
+      <MetricSeries parts={parts} />
     </Stack>
   )
 }

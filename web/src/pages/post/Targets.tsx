@@ -5,10 +5,11 @@ import i18n from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap, type Target } from '../../api/client'
+import { Cause } from '../../components/Cause'
 import { AccountName } from '../../components/network'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
-import { causeText } from '../../i18n/message'
+import { formatMilliseconds } from '../../i18n/message'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
@@ -38,7 +39,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
       {target.sent_at && (
         <Text size="sm" c="dimmed">
           {t('post.sentAt')} <Time at={target.sent_at} zone={post.time_zone} look="exact" />
-          {target.late_ms !== undefined && ` · ${t('post.late', { ms: target.late_ms })}`}
+          {target.late_ms !== undefined && ` · ${t('post.late', { time: formatMilliseconds(target.late_ms) })}`}
         </Text>
       )}
       {target.attempts > 1 && (
@@ -57,7 +58,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
       {target.error && target.status !== 'posted' && (
         <Alert color={target.status === 'failed' || target.status === 'uncertain' ? 'red' : 'yellow'} p="xs">
           <Text size="sm" className="dl-text">
-            {causeText(target.error)}
+            <Cause cause={target.error} />
           </Text>
           <Text size="xs" c="dimmed" mt={2}>
             {reason(target.error.class)}

@@ -16,6 +16,7 @@ import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
+import { waits } from '../compose/draft'
 import { Comments } from './Comments'
 import { Metrics } from './Metrics'
 import { Numbers } from './Numbers'
@@ -103,22 +104,22 @@ export function PostPage() {
   )
 }
 
-/** Whether a part of the thread follows some time after the one before it. */
-const hasDelays = (post: Post) => [post.thread, ...post.targets.map((x) => x.override?.thread)].some((thread) => thread?.some((part) => part.after_minutes))
-
 function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
   const may = useAtLeast('author')
   const [dialog, ask] = useConfirm()
   if (!may) return null
-  const waits = post.status === 'scheduled' || post.status === 'draft'
-  const editable = waits || post.status === 'failed' || post.status === 'partly_posted'
-  if (!editable && !(post.status === 'publishing' && hasDelays(post))) return null
+  const open = post.status === 'scheduled' || post.status === 'draft'
+  const editable = open || post.status === 'failed' || post.status === 'partly_posted'
+  if (!editable && !waits(post)) return null
   if (!editable)
     return (
       <>
         {dialog}
+        <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
+          {t('post.editRemaining')}
+        </LinkButton>
         <Button color="red" variant="light" leftSection={<IconBan size={18} aria-hidden />} loading={change.isPending} onClick={() => ask({ title: t('post.stopTitle'), text: t('post.stopText'), action: t('post.stop'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))) })}>
           {t('post.stop')}
         </Button>
@@ -130,7 +131,7 @@ function Actions({ post }: { post: Post }) {
       <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
         {t('post.edit')}
       </LinkButton>
-      {waits && (
+      {open && (
         <Menu position="bottom-end">
           <Menu.Target>
             <Button variant="default" px="xs" aria-label={t('post.more')} loading={change.isPending}>

@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
+import { useAtLeast } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { type Counted, PageNumbers } from './PageNumbers'
 import { PageRow } from './PageRow'
@@ -15,6 +17,7 @@ const followed = 20
 /** The newest short links of posts, most clicked first. Rankings count views; posts have clicks. */
 export function Links({ own, page, choose }: { own: Counted; page?: string; choose: (page: string) => void }) {
   const { t } = useTranslation()
+  const may = useAtLeast('author')
   const [live, setLive] = useState<Record<string, Schemas['PageStats']>>({})
   const list = useQuery({ queryKey: ['links'], refetchInterval: 15_000, queryFn: async () => (await unwrap(api.GET('/api/v1/links', { params: { query: { limit: 50 } } }))).links })
   const names = (list.data ?? []).slice(0, followed).map((l) => `link/${l.code}`)
@@ -22,7 +25,11 @@ export function Links({ own, page, choose }: { own: Counted; page?: string; choo
     setLive((was) => ({ ...was, ...Object.fromEntries((data as Schemas['PageStatsList']).pages.map((p) => [p.page, p])) })))
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows />
-  if (list.data.length === 0) return <Empty icon={IconLink} title={t('readers.noLinks')} text={t('readers.noLinksText')} />
+  if (list.data.length === 0) return (
+      <Empty icon={IconLink} title={t('readers.noLinks')} text={t('readers.noLinksText')} guide="how-to/use-short-links">
+        {may && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
+      </Empty>
+    )
   const rows = list.data.map((l) => ({ page: `link/${l.code}`, clicks: Math.max(l.clicks, live[`link/${l.code}`]?.clicks ?? 0) })).sort((a, b) => b.clicks - a.clicks)
   const chosen = page ?? rows[0]?.page
   return (

@@ -102,6 +102,11 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
   const { period, compared, grain } = report
   const shown = shownMetrics(period.totals, isFiltered)
   const metric = shown.find((m) => m.key === chosen) ?? shown[0] ?? (metrics[0] as Metric)
+  const hints: Partial<Record<Metric['key'], string>> = {
+    median_seconds: t('report.hints.median_seconds'),
+    bounce_rate: t('report.hints.bounce_rate'),
+    engaged_bounce_rate: t('report.hints.engaged_bounce_rate'),
+  }
   const label = (m: Metric) => t(isPage && m.key === 'visits' ? 'report.metrics.entries' : `report.metrics.${m.key}`)
   const line = useMemo(() => period.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [period, metric])
   const comparedLine = useMemo(() => compared?.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [compared, metric])
@@ -110,12 +115,13 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
   const title = t('report.chart', { metric: label(metric), range: days })
   return (
     <>
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" role="group" aria-label={t('report.totals')}>
+      <SimpleGrid cols={shown.length > 6 ? { base: 2, sm: 4 } : { base: 2, sm: 3, lg: 6 }} spacing="sm" role="group" aria-label={t('report.totals')}>
         {shown.map((m) => (
           <TotalCard
             key={m.key}
             metric={m}
             label={label(m)}
+            hint={hints[m.key]}
             value={period.totals[m.key]}
             compared={compared?.totals[m.key]}
             series={period.series.map((b) => b.totals[m.key])}

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { base } from '../../boot'
 import { Failed, WaitingRows } from '../../components/states'
-import { changeOf, csvQuery, filterOf, groups, type TableName } from './numbers'
+import { changeOf, csvQuery, filterOf, formatMetric, groups, type TableName } from './numbers'
 import { type ReportQuery, reportQuery } from './query'
 import type { FilterName } from './search'
 import { ChangeBadge } from './TotalCard'
@@ -112,6 +112,7 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
   const count = (totals: Schemas['ReportTotals']) => totals[table.metric] ?? 0
   const most = Math.max(1, ...table.rows.map((row) => count(row.totals)))
   const isCompared = table.rows.some((row) => row.previous !== undefined)
+  const isEngaged = table.rows.some((row) => row.totals.median_seconds !== undefined)
   const filter = filterOf[table.by]
   if (table.rows.length === 0)
     return (
@@ -130,6 +131,11 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
           <Table.Th w={76} ta="right" fw={500} fz="xs">
             {t(`report.metrics.${table.metric}`)}
           </Table.Th>
+          {isEngaged && (
+            <Table.Th w={70} ta="right" fw={500} fz="xs" visibleFrom="sm">
+              {t('report.engaged')}
+            </Table.Th>
+          )}
           {isCompared && (
             <Table.Th w={78} ta="right" fw={500} fz="xs">
               {t('report.change')}
@@ -160,6 +166,11 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
               <Table.Td ta="right" className="dl-numbers" data-number>
                 {number.format(count(row.totals))}
               </Table.Td>
+              {isEngaged && (
+                <Table.Td ta="right" className="dl-numbers" visibleFrom="sm" data-engaged>
+                  {formatMetric(row.totals.median_seconds, 'duration', i18n.language)}
+                </Table.Td>
+              )}
               {isCompared && <Table.Td ta="right">{change ? <ChangeBadge change={change} /> : row.previous === 0 ? <Text size="xs">{t('report.new')}</Text> : '–'}</Table.Td>}
             </Table.Tr>
           )
@@ -174,6 +185,7 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
             <Table.Td ta="right" className="dl-numbers">
               {number.format(table.rest)}
             </Table.Td>
+            {isEngaged && <Table.Td visibleFrom="sm" />}
             {isCompared && <Table.Td />}
           </Table.Tr>
         )}

@@ -17,6 +17,8 @@ export function ChangeBadge({ change, lower }: { change: Change; lower?: boolean
 interface Props {
   metric: Metric
   label: string
+  /** How the number is defined. */
+  hint?: string
   value: number | undefined
   compared: number | undefined
   series: (number | undefined)[]
@@ -25,7 +27,7 @@ interface Props {
 }
 
 /** A total with its change and trend. The selected one is in the chart. */
-export function TotalCard({ metric, label, value, compared, series, isSelected, select }: Props) {
+export function TotalCard({ metric, label, hint, value, compared, series, isSelected, select }: Props) {
   const { t, i18n } = useTranslation()
   const change = changeOf(value, compared, metric.kind)
   return (
@@ -41,6 +43,11 @@ export function TotalCard({ metric, label, value, compared, series, isSelected, 
       </Group>
       {compared !== undefined && <VisuallyHidden>{t('report.before', { value: formatMetric(compared, metric.kind, i18n.language) })}</VisuallyHidden>}
       <Sparkline values={series} />
+      {hint && (
+        <Text size="xs" c="dimmed">
+          {hint}
+        </Text>
+      )}
     </UnstyledButton>
   )
 }

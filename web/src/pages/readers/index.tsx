@@ -88,7 +88,7 @@ export function ReadersPage() {
       ) : !sites.data ? (
         <WaitingCards cards={4} cols={{ base: 1, md: 2 }} height={220} />
       ) : !counted ? (
-        <Empty icon={IconWorldWww} title={t('readers.none')} text={t('readers.noneText')}>
+        <Empty icon={IconWorldWww} title={t('readers.none')} text={t('readers.noneText')} guide="how-to/add-a-site">
           {may && (
             <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
               {t('readers.newSite')}
@@ -216,7 +216,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 7 }}>
-        {chosen ? <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} /> : <Empty icon={IconEye} title={t('readers.noViews')} text={t('readers.noViewsText')} />}
+        {chosen ? <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} /> : <Empty icon={IconEye} title={t('readers.noViews')} text={t('readers.noViewsText')} guide="how-to/add-a-site" />}
       </Grid.Col>
     </Grid>
   )

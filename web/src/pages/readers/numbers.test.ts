@@ -30,6 +30,12 @@ test('a change without a base is unknown', () => {
 test('with a filter, only counted totals are shown', () => {
   expect(shownMetrics({ visits: 3 }, true).map((m) => m.key)).toEqual(['visits'])
   expect(shownMetrics({ visits: 3 }, false)).toHaveLength(6)
+  expect(shownMetrics({ visits: 3, median_seconds: 20, engaged_views: 2 }, true).map((m) => m.key)).toEqual(['visits', 'median_seconds'])
+})
+
+test('engaged time is shown if views sent heartbeats', () => {
+  expect(shownMetrics({ views: 3, engaged_views: 0 }, false)).toHaveLength(6)
+  expect(shownMetrics({ views: 3, engaged_views: 1 }, false).map((m) => m.key)).toEqual(['views', 'visitors', 'visits', 'views_per_visit', 'median_seconds', 'bounce_rate', 'engaged_bounce_rate', 'recirculation_rate'])
 })
 
 test('missing tables are grouped by reason', () => {

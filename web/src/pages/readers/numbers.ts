@@ -4,11 +4,12 @@ import type { FilterName } from './search'
 export type TableName = Schemas['ReportTableName']
 type Totals = Schemas['ReportTotals']
 
-/** A total of the report. `lower` is true where less is better. */
+/** A total of the report. `lower` is true where less is better, `isEngagement` where only views with heartbeats are counted. */
 export interface Metric {
-  key: 'events' | 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'recirculation_rate'
+  key: 'events' | 'views' | 'visitors' | 'visits' | 'views_per_visit' | 'bounce_rate' | 'engaged_bounce_rate' | 'recirculation_rate' | 'median_seconds'
   kind: 'count' | 'decimal' | 'rate' | 'duration'
   lower?: boolean
+  isEngagement?: boolean
 }
 
 export const metrics: Metric[] = [
@@ -16,14 +17,17 @@ export const metrics: Metric[] = [
   { key: 'visitors', kind: 'count' },
   { key: 'visits', kind: 'count' },
   { key: 'views_per_visit', kind: 'decimal' },
+  { key: 'median_seconds', kind: 'duration', isEngagement: true },
   { key: 'bounce_rate', kind: 'rate', lower: true },
+  { key: 'engaged_bounce_rate', kind: 'rate', lower: true, isEngagement: true },
   { key: 'recirculation_rate', kind: 'rate' },
 ]
 
 const events: Metric = { key: 'events', kind: 'count' }
 
-/** Returns the metrics to show: with a filter, those that are counted. */
-export const shownMetrics = (totals: Totals, isFiltered: boolean) => (isFiltered ? [...metrics, events].filter((m) => totals[m.key] !== undefined) : metrics)
+/** Returns the metrics to show: with a filter, those that are counted; those of engagement if views sent heartbeats. */
+export const shownMetrics = (totals: Totals, isFiltered: boolean) =>
+  isFiltered ? [...metrics, events].filter((m) => totals[m.key] !== undefined) : metrics.filter((m) => !m.isEngagement || (totals.engaged_views ?? 0) > 0)
 
 /** Formats a number of the metric; a dash if it is unknown. */
 export function formatMetric(value: number | undefined, kind: Metric['kind'], language: string): string {

@@ -98,7 +98,9 @@ export function Outcome({ outcome }: { outcome: Schemas['RuleOutcome'] }) {
 
 /** Says why a decision has its outcome. */
 export function ReasonText({ reason, params }: { reason: Schemas['RuleReason']; params: Record<string, unknown> }) {
-  const { t } = useTranslation()
-  const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)]))
-  return <>{t(`rules.reasons.${reason}`, { ...values, defaultValue: reason })}</>
+  const { t, i18n } = useTranslation()
+  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' })
+  const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, key === 'posted_at' ? time.format(new Date(String(value))) : String(value)]))
+  const name = reason === 'matched' && params.views ? 'matched_views' : reason
+  return <>{t(`rules.reasons.${name}`, { ...values, defaultValue: reason })}</>
 }

@@ -9,6 +9,8 @@ import { accountsQuery, groupsQuery } from '../../lib/queries'
 import { type Definition, hashtagLines, type NewRule, readHashtagLines } from './definition'
 import { Preview } from './Preview'
 import { TimingFields } from './TimingFields'
+import { Variants } from './Variants'
+import { ViewFields } from './ViewFields'
 
 const triggers = [
   ['domains', 'domain'],
@@ -49,8 +51,12 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
   })
   const template = (text: string) => {
     const templates = { ...d.templates, [network]: text }
-    if (network !== 'default' && text === '') delete templates[network]
-    set({ templates })
+    const variants = { ...d.variants }
+    if (network !== 'default' && text === '') {
+      delete templates[network]
+      delete variants[network]
+    }
+    set({ templates, variants })
   }
   const error = save.error ?? preview.error
   return (
@@ -65,19 +71,21 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
           <TextInput label={t('rules.name')} required maxLength={80} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
           <Fieldset legend={t('rules.trigger')}>
             <SimpleGrid cols={{ base: 1, sm: 2 }}>
+              <ViewFields trigger={d.trigger} set={(trigger) => set({ trigger })} />
               {triggers.map(([field, facet]) => (
                 <TagsInput key={field} label={t(`search.fields.${facet}`)} data={values(facet)} splitChars={[]} maxTags={50} value={d.trigger[field] ?? []} onChange={(v) => set({ trigger: { ...d.trigger, [field]: v } })} />
               ))}
               <Select label={t('rules.savedSearch')} clearable data={saved.map((s) => ({ value: s.id, label: s.name }))} value={d.trigger.saved_search_id ?? null} onChange={(v) => set({ trigger: { ...d.trigger, saved_search_id: v ?? undefined } })} />
               <TagsInput label={t('search.fields.language')} data={values('language')} maxTags={50} value={d.conditions.languages ?? []} onChange={(v) => set({ conditions: { ...d.conditions, languages: v } })} />
               <NumberInput label={t('rules.minWords')} min={0} max={100000} value={d.conditions.min_words ?? 0} onChange={(v) => set({ conditions: { ...d.conditions, min_words: Number(v) } })} />
-              <NumberInput label={t('rules.maxAge')} required min={1} max={168} value={d.conditions.max_age_hours} onChange={(v) => set({ conditions: { ...d.conditions, max_age_hours: Number(v) } })} />
+              {!d.trigger.evergreen && <NumberInput label={t('rules.maxAge')} required min={1} max={168} value={d.conditions.max_age_hours} onChange={(v) => set({ conditions: { ...d.conditions, max_age_hours: Number(v) } })} />}
             </SimpleGrid>
           </Fieldset>
           <Fieldset legend={t('rules.text')}>
             <Stack gap="sm">
               <Select label={t('rules.template')} description={t('rules.templateText')} allowDeselect={false} data={[{ value: 'default', label: t('rules.allNetworks') }, ...networks.map((n) => ({ value: n, label: n }))]} value={network} onChange={(v) => v && setNetwork(v)} />
               <Textarea label={t('rules.templateOf', { network: network === 'default' ? t('rules.allNetworks') : network })} description="{title} {lead} {author} {section} {url} {hashtags}" autosize minRows={3} maxLength={5000} placeholder={d.templates.default} value={d.templates[network] ?? ''} onChange={(e) => template(e.currentTarget.value)} />
+              {d.trigger.evergreen && <Variants texts={d.variants?.[network] ?? []} set={(texts) => set({ variants: { ...d.variants, [network]: texts } })} />}
               <Textarea label={t('rules.hashtags')} description={t('rules.hashtagsText')} autosize minRows={2} value={hashtags} onChange={(e) => setHashtags(e.currentTarget.value)} />
               <SimpleGrid cols={{ base: 1, sm: 3 }}>
                 {(['source', 'medium', 'campaign'] as const).map((field) => (

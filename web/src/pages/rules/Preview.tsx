@@ -27,7 +27,7 @@ export function Preview({ preview: p }: { preview: Schemas['RulePreview'] }) {
         </Stack>
       </Alert>
       {p.decisions.map((d) => (
-        <Stack key={d.article_id} gap={4} data-decision={d.article_id}>
+        <Stack key={`${d.article_id} ${d.decided_at}`} gap={4} data-decision={d.article_id}>
           <Group gap="xs">
             <Outcome outcome={d.outcome} />
             <Text size="sm" fw={500} className="dl-text">

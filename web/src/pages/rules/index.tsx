@@ -36,7 +36,7 @@ export function RulesPage() {
       ) : !list.data ? (
         <WaitingRows />
       ) : list.data.length === 0 ? (
-        <Empty icon={IconRobot} title={t('rules.none')} text={t('rules.noneText')}>
+        <Empty icon={IconRobot} title={t('rules.none')} text={t('rules.noneText')} guide="how-to/post-articles-by-rule">
           {button}
         </Empty>
       ) : (
@@ -103,7 +103,7 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
       </Group>
       {isPaused && (
         <Text size="sm" data-pause={r.pause_reason}>
-          {t(`rules.pause.${r.pause_reason ?? 'member'}`)} {r.pause_error}
+          {t(`rules.pause.${r.pause_reason ?? 'member'}`)} <span lang="en">{r.pause_error}</span>
         </Text>
       )}
       <Group gap="xs">

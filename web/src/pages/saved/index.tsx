@@ -29,7 +29,7 @@ export function SavedPage() {
       ) : !list.data ? (
         <Waiting />
       ) : list.data.length === 0 ? (
-        <Empty icon={IconBookmark} title={t('saved.none')} text={t('saved.noneText')}>
+        <Empty icon={IconBookmark} title={t('saved.none')} text={t('saved.noneText')} guide="how-to/save-a-search">
           <LinkButton to="/news" leftSection={<IconSearch size={18} aria-hidden />}>
             {t('news.articles')}
           </LinkButton>
@@ -52,7 +52,7 @@ function Kept({ search: n }: { search: Saved }) {
   const [editing, edit] = useDisclosure()
   const [asking, ask] = useDisclosure()
   const [open, setOpen] = useState<'alerts' | 'feed'>()
-  const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
+  const settled = () => client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
   const alert = useMutation({
     mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatchHeader(n.version) }, body: { alert: on } })),
@@ -103,7 +103,7 @@ function Kept({ search: n }: { search: Saved }) {
         )}
       </Group>
       <Group gap="md">
-        <Switch label={t('saved.alerts')} disabled={!may || alert.isPending} checked={n.alert} onChange={(e) => alert.mutate(e.currentTarget.checked)} />
+        <Switch label={t('saved.alerts')} disabled={!may || alert.isPending} checked={alert.isPending ? alert.variables : n.alert} onChange={(e) => alert.mutate(e.currentTarget.checked)} />
         {!n.alert && (
           <Badge variant="light" color="gray" tt="none">
             {t('saved.paused')}

@@ -66,12 +66,12 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       )}
       {r.last_error && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          {r.last_error} {r.last_error_at && <Ago at={r.last_error_at} />}
+          <span lang="en">{r.last_error}</span> {r.last_error_at && <Ago at={r.last_error_at} />}
         </Text>
       )}
       {r.requested_action && (
         <Alert color="cyan" role="status" data-wish={r.requested_action}>
-          {t(`selectors.requested.${r.requested_action}`)} {r.action_reason}
+          {t(`selectors.requested.${r.requested_action}`)} <span lang="en">{r.action_reason}</span>
         </Alert>
       )}
       {may && (

@@ -48,12 +48,12 @@ export function History({ domain, versions, load }: { domain: string; versions: 
               {t(`selectors.by.${v.created_by}`)}, <Ago at={v.created_at} />
             </Text>
           </Group>
-          <Text size="sm" className="dl-text">
+          <Text size="sm" className="dl-text" lang="en">
             {v.reason}
           </Text>
           {v.end_reason && (
             <Text size="sm" c="dimmed" className="dl-text">
-              {t('selectors.ended', { why: v.end_reason })}
+              {t('selectors.ended')} <span lang="en">{v.end_reason}</span>
             </Text>
           )}
           {Object.keys(v.scores).length > 0 && (

@@ -27,7 +27,7 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
         </Group>
       </Group>
       {p.error ? (
-        <Alert color="red" role="status">
+        <Alert color="red" role="status" lang="en">
           {p.error}
         </Alert>
       ) : (

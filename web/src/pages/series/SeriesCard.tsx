@@ -1,12 +1,14 @@
 import { ActionIcon, Alert, Badge, Button, Group, Menu, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconPencil, IconPlayerPause, IconPlayerPlay, IconRepeat, IconSquareOff } from '@tabler/icons-react'
-import { useQuery, } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { Time } from '../../components/Time'
+import { noteText } from '../../i18n/message'
+import { formatWall } from '../../lib/time'
 import { accountsQuery } from '../../lib/queries'
 import { describeRule } from '../../lib/rule'
 import { useAtLeast } from '../../lib/session'
@@ -85,13 +87,13 @@ export function SeriesCard({ series: s }: { series: Series }) {
       {s.last_error && (
         <Alert color="red" p="xs" title={t('series.problem')}>
           <Text size="sm" className="dl-text">
-            {s.last_error}
+            {(s.last_error_notes ?? []).map(noteText).join(' ')}
           </Text>
         </Alert>
       )}
       {s.missed[0] && (
         <Text size="sm" c="dimmed" className="dl-text">
-          {t('series.missed', { when: s.missed[0].occurrence.replace('T', ' ').slice(0, 16) })} {s.missed[0].reason}
+          {t('series.missed', { when: formatWall(`${s.missed[0].occurrence.slice(0, 16)}:00`, i18n.language) })} {s.missed[0].notes.map(noteText).join(' ')}
         </Text>
       )}
       {s.status !== 'ended' && <Occurrences series={s} may={may} />}

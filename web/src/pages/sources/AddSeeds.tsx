@@ -54,7 +54,7 @@ export function AddSeeds({ close }: { close: () => void }) {
             <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.invalid })}>
               {add.data.lines.filter((l) => l.outcome === 'invalid').slice(0, 10).map((l) => (
                 <Text key={l.line} size="sm" className="dl-text">
-                  {l.line}: {l.url} – {l.reason}
+                  {l.line}: {l.url} – <span lang="en">{l.reason}</span>
                 </Text>
               ))}
             </Alert>

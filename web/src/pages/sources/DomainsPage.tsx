@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { DomainControls, DomainStatus } from '../../components/domain'
-import { LinkAnchor } from '../../components/links'
+import { LinkAnchor, LinkButton } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { crawlPace } from '../../lib/newsQueries'
@@ -33,7 +33,12 @@ function Domains() {
   const domains = list.data?.pages.flatMap((p) => p.domains) ?? []
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <Waiting />
-  if (domains.length === 0) return <Empty icon={IconWorldWww} title={t('news.noDomains')} text={t('news.noDomainsText')} />
+  if (domains.length === 0)
+    return (
+      <Empty icon={IconWorldWww} title={t('news.noDomains')} text={t('news.noDomainsText')} guide="how-to/add-a-source">
+        <LinkButton to="/news/seeds">{t('search.toSeeds')}</LinkButton>
+      </Empty>
+    )
   const number = new Intl.NumberFormat(i18n.language)
   return (
     <Stack gap="sm">

@@ -30,13 +30,13 @@ export function SeedsPage() {
         )
       }
     >
-      <Seeds />
+      <Seeds add={may ? open : undefined} />
       {opened && <AddSeeds close={close} />}
     </NewsFrame>
   )
 }
 
-function Seeds() {
+function Seeds({ add }: { add?: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
@@ -57,7 +57,15 @@ function Seeds() {
   const seeds = list.data?.pages.flatMap((p) => p.seeds) ?? []
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <Waiting />
-  if (seeds.length === 0) return <Empty icon={IconSeedling} title={t('news.none')} text={t('news.noneText')} />
+  if (seeds.length === 0) return (
+      <Empty icon={IconSeedling} title={t('news.none')} text={t('news.noneText')} guide="how-to/add-a-source">
+        {add && (
+          <Button variant="light" leftSection={<IconPlus size={18} aria-hidden />} onClick={add}>
+            {t('news.add')}
+          </Button>
+        )}
+      </Empty>
+    )
   return (
     <>
       <Table.ScrollContainer minWidth={720} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -89,7 +97,7 @@ function Seeds() {
                     </Text>
                   )}
                   {s.last_error && (
-                    <Text size="xs" c="var(--mantine-color-error)" className="dl-text">
+                    <Text size="xs" c="var(--mantine-color-error)" className="dl-text" lang="en">
                       {s.last_error}
                     </Text>
                   )}

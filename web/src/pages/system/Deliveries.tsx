@@ -122,7 +122,7 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
       </Text>
       {d.last_error && d.status !== 'delivered' && (
         <Alert color={d.status === 'dead' ? 'red' : 'yellow'} p={6}>
-          <Text size="sm" className="dl-text">
+          <Text size="sm" className="dl-text" lang="en">
             {d.last_error}
           </Text>
         </Alert>

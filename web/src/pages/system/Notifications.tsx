@@ -28,12 +28,18 @@ export function Notifications() {
         <Text size="sm" c="dimmed">
           {t('channels.text')}
         </Text>
-        <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
-          {t('channels.add')}
-        </Button>
+        {list.data.channels.length > 0 && (
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+            {t('channels.add')}
+          </Button>
+        )}
       </Group>
       {list.data.channels.length === 0 ? (
-        <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} />
+        <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} guide="how-to/get-notified">
+          <Button variant="light" leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+            {t('channels.add')}
+          </Button>
+        </Empty>
       ) : (
         list.data.channels.map((c) => <One key={c.id} channel={c} edit={() => setEditing(c)} settled={settled} />)
       )}
@@ -104,7 +110,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
       )}
       {c.last_error && c.last_status !== 'delivered' && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          {t('channels.last', { error: c.last_error })}
+          {t('channels.last')} <span lang="en">{c.last_error}</span>
         </Text>
       )}
       {c.disabled_reason && c.disabled_reason !== 'owner' && (

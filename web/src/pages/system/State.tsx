@@ -129,7 +129,7 @@ function Engines({ state: s }: { state: System }) {
             <div style={{ minWidth: 0 }}>
               <Text fw={600}>{engineName(t, e.name)}</Text>
               <Text size="sm" c="dimmed" className="dl-text">
-                {e.healthy ? t('system.ok') : e.error}
+                {e.healthy ? t('system.ok') : <span lang="en">{e.error}</span>}
               </Text>
               {e.usage.map((u) => (
                 <Text key={`${u.resource} ${u.volume}`} size="sm" c="dimmed" className="dl-numbers">

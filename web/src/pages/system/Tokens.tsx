@@ -58,7 +58,7 @@ export function Tokens() {
         </Alert>
       )}
       {list.data.length === 0 ? (
-        <Empty icon={IconKey} title={t('system.noTokens')} text={t('system.noTokensText')} />
+        <Empty icon={IconKey} title={t('system.noTokens')} text={t('system.noTokensText')} guide="how-to/use-the-api" />
       ) : (
         <Table.ScrollContainer minWidth={560} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table verticalSpacing="sm" aria-label={t('system.tokens')}>

@@ -13,7 +13,7 @@ import { Deliveries } from './Deliveries'
 export const types: Schemas['WebhookType'][] = [
   'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
   'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'story.missed', 'site.spike', 'site.drop',
-  'system.trouble', 'system.recovered',
+  'system.trouble', 'system.recovered', 'rule.paused', 'page.changed',
 ]
 
 export function Webhooks() {
@@ -22,7 +22,7 @@ export function Webhooks() {
   const list = useQuery({ queryKey: ['webhooks'], refetchInterval: 5000, queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks })
   const [url, setURL] = useState('')
   const [chosen, setChosen] = useState<string[]>([])
-  const settled = () => void client.invalidateQueries({ queryKey: ['webhooks'] })
+  const settled = () => client.invalidateQueries({ queryKey: ['webhooks'] })
   const make = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/webhooks', { params: { header: idempotencyHeader() }, body: { url, types: chosen as Schemas['WebhookType'][] } })),
     onSuccess: () => setURL(''),
@@ -53,7 +53,7 @@ export function Webhooks() {
         </Alert>
       )}
       {list.data.length === 0 ? (
-        <Empty icon={IconWebhook} title={t('system.noHooks')} text={t('system.noHooksText')} />
+        <Empty icon={IconWebhook} title={t('system.noHooks')} text={t('system.noHooksText')} guide="how-to/receive-webhooks" />
       ) : (
         list.data.map((h) => <Hook key={h.id} hook={h} settled={settled} />)
       )}
@@ -61,7 +61,7 @@ export function Webhooks() {
   )
 }
 
-function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => void }) {
+function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => unknown }) {
   const { t } = useTranslation()
   const [opened, { toggle }] = useDisclosure()
   const client = useQueryClient()
@@ -76,7 +76,7 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => v
           {h.url}
         </Text>
         <Group gap="xs">
-          <Switch size="sm" label={t('system.hookOn')} checked={h.status === 'enabled'} onChange={(e) => set.mutate(e.currentTarget.checked)} />
+          <Switch size="sm" label={t('system.hookOn')} checked={set.isPending ? set.variables : h.status === 'enabled'} onChange={(e) => set.mutate(e.currentTarget.checked)} />
           <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} onClick={() => test.mutate()}>
             {t('system.hookTest')}
           </Button>

@@ -26,7 +26,7 @@ export function useAmounts() {
     },
     duration: (n: number) => {
       const size = Math.abs(n)
-      if (size < 1000) return unit(n, 'millisecond', size < 10 ? 1 : 0)
+      if (size < 1000) return `${new Intl.NumberFormat(language, { maximumFractionDigits: size < 10 ? 1 : 0 }).format(n)} ms`
       if (size < 120_000) return unit(n / 1000, 'second', size < 10_000 ? 1 : 0)
       return size < 7_200_000 ? unit(n / 60_000, 'minute', 0) : unit(n / 3_600_000, 'hour', 1)
     },

@@ -51,7 +51,7 @@ export function Frame({ target, account, parts, when, zone }: Props) {
   const name = account?.name || target.handle.replace(/^@/, '').split('@')[0] || target.handle
   const handle = target.handle.startsWith('@') ? target.handle : `@${target.handle}`
   const time = when === '' ? t('compose.justNow') : format(toInstant(when, zone), i18n.language, zone, look.layout === 'bubble' ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-  const avatar = <AccountAvatar name={name} network={network} size={look.layout === 'photo' ? 32 : 40} square={look.square} glyph={false} />
+  const avatar = <AccountAvatar name={name} network={network} picture={account?.avatar} size={look.layout === 'photo' ? 32 : 40} square={look.square} glyph={false} />
   const media = (i: number) => <MediaGrid ids={parts[i]?.attachments ?? []} network={network} />
   const card = (s: Segment, i: number) => s.card && (parts[i]?.attachments ?? []).length === 0 && <LinkCard url={s.card} look={look.card} />
   const actions = look.actions.length > 0 && (

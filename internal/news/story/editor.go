@@ -11,11 +11,11 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// DeskStore stores stories for members.
-type DeskStore interface {
+// EditorStore stores stories for members.
+type EditorStore interface {
 	AlertStore
 	// EditStories runs f in a transaction that locks the stories of a language.
-	EditStories(ctx context.Context, language string, f func(DeskTx) error) error
+	EditStories(ctx context.Context, language string, f func(EditorTx) error) error
 	// StoryPage returns a story with its articles, or a not found error. A merged story is
 	// that into which it was merged.
 	StoryPage(ctx context.Context, workspace, id uuid.UUID, p Preferences, maxEntries int) (Page, error)
@@ -28,8 +28,8 @@ type DeskStore interface {
 	MuteStoryAlert(ctx context.Context, workspace, story uuid.UUID) error
 }
 
-// DeskTx changes stories for a member, in the transaction of the audit entry.
-type DeskTx interface {
+// EditorTx changes stories for a member, in the transaction of the audit entry.
+type EditorTx interface {
 	Tx
 	// InvisibleArticles counts articles of sources that a workspace does not crawl.
 	InvisibleArticles(ctx context.Context, workspace uuid.UUID, articles []uuid.UUID) (int, error)
@@ -38,9 +38,9 @@ type DeskTx interface {
 	RecordStoryChange(ctx context.Context, workspace, story uuid.UUID, kind EventKind) error
 }
 
-// Desk shows stories to members and changes them.
-type Desk struct {
-	Store  DeskStore
+// Editor shows stories to members and changes them.
+type Editor struct {
+	Store  EditorStore
 	Drafts Drafts
 }
 
@@ -51,7 +51,7 @@ const (
 )
 
 // List lists stories.
-func (d *Desk) List(ctx context.Context, who workspace.Principal, f Filter) ([]Summary, error) {
+func (d *Editor) List(ctx context.Context, who workspace.Principal, f Filter) ([]Summary, error) {
 	p, err := d.Store.StoryPreferences(ctx, who.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (d *Desk) List(ctx context.Context, who workspace.Principal, f Filter) ([]S
 }
 
 // Get returns a story.
-func (d *Desk) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Page, error) {
+func (d *Editor) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Page, error) {
 	p, err := d.Store.StoryPreferences(ctx, who.WorkspaceID)
 	if err != nil {
 		return Page{}, err
@@ -75,7 +75,7 @@ func (d *Desk) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (
 }
 
 // Merge merges another story into a story.
-func (d *Desk) Merge(ctx context.Context, who workspace.Principal, into, from uuid.UUID) error {
+func (d *Editor) Merge(ctx context.Context, who workspace.Principal, into, from uuid.UUID) error {
 	into, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, into)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (d *Desk) Merge(ctx context.Context, who workspace.Principal, into, from uu
 	case language != other:
 		return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
 	}
-	return d.change(ctx, who, language, into, Merged, func(tx DeskTx, e Event) error {
+	return d.change(ctx, who, language, into, Merged, func(tx EditorTx, e Event) error {
 		members, err := tx.Members(ctx, from)
 		if err != nil {
 			return err
@@ -103,12 +103,12 @@ func (d *Desk) Merge(ctx context.Context, who workspace.Principal, into, from uu
 }
 
 // Split moves articles of a story to a new one and returns its id.
-func (d *Desk) Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (created uuid.UUID, err error) {
+func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (created uuid.UUID, err error) {
 	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return created, err
 	}
-	err = d.change(ctx, who, language, id, Split, func(tx DeskTx, e Event) error {
+	err = d.change(ctx, who, language, id, Split, func(tx EditorTx, e Event) error {
 		chosen, err := d.chosen(ctx, tx, who, id, articles)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (d *Desk) Split(ctx context.Context, who workspace.Principal, id uuid.UUID,
 }
 
 // Move moves articles of a story to another one. They are pinned there.
-func (d *Desk) Move(ctx context.Context, who workspace.Principal, from, to uuid.UUID, articles []uuid.UUID) error {
+func (d *Editor) Move(ctx context.Context, who workspace.Principal, from, to uuid.UUID, articles []uuid.UUID) error {
 	from, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, from)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (d *Desk) Move(ctx context.Context, who workspace.Principal, from, to uuid.
 	if language != other {
 		return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
 	}
-	return d.change(ctx, who, language, from, Moved, func(tx DeskTx, e Event) error {
+	return d.change(ctx, who, language, from, Moved, func(tx EditorTx, e Event) error {
 		chosen, err := d.chosen(ctx, tx, who, from, articles)
 		if err != nil {
 			return err
@@ -146,12 +146,12 @@ func (d *Desk) Move(ctx context.Context, who workspace.Principal, from, to uuid.
 }
 
 // PinHeadline makes the title of an article the headline of its story; nil: automatic.
-func (d *Desk) PinHeadline(ctx context.Context, who workspace.Principal, id uuid.UUID, article *uuid.UUID) error {
+func (d *Editor) PinHeadline(ctx context.Context, who workspace.Principal, id uuid.UUID, article *uuid.UUID) error {
 	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, who, language, id, HeadlinePinned, func(tx DeskTx, e Event) error {
+	return d.change(ctx, who, language, id, HeadlinePinned, func(tx EditorTx, e Event) error {
 		if article != nil {
 			if _, err := d.chosen(ctx, tx, who, id, []uuid.UUID{*article}); err != nil {
 				return err
@@ -167,7 +167,7 @@ func (d *Desk) PinHeadline(ctx context.Context, who workspace.Principal, id uuid
 
 // Undo undoes a merge, a split or a move. The articles are pinned to where they were, so
 // that the same does not happen again by itself.
-func (d *Desk) Undo(ctx context.Context, who workspace.Principal, event uuid.UUID) error {
+func (d *Editor) Undo(ctx context.Context, who workspace.Principal, event uuid.UUID) error {
 	e, err := d.Store.StoryEvent(ctx, who.WorkspaceID, event)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (d *Desk) Undo(ctx context.Context, who workspace.Principal, event uuid.UUI
 	if e.OtherID == nil {
 		return &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_undo", Message: "The choice of a headline cannot be undone. Choose another headline."}
 	}
-	return d.change(ctx, who, e.Language, e.StoryID, e.Kind, func(tx DeskTx, by Event) error {
+	return d.change(ctx, who, e.Language, e.StoryID, e.Kind, func(tx EditorTx, by Event) error {
 		if err := visible(ctx, tx, who, e.ArticleIDs); err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (d *Desk) Undo(ctx context.Context, who workspace.Principal, event uuid.UUI
 }
 
 // Mute silences the alert about a story.
-func (d *Desk) Mute(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
+func (d *Editor) Mute(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	id, _, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (d *Desk) Mute(ctx context.Context, who workspace.Principal, id uuid.UUID) 
 }
 
 // CreateDraft creates a draft post about a story and returns its id.
-func (d *Desk) CreateDraft(ctx context.Context, who workspace.Principal, id uuid.UUID) (post uuid.UUID, err error) {
+func (d *Editor) CreateDraft(ctx context.Context, who workspace.Principal, id uuid.UUID) (post uuid.UUID, err error) {
 	p, err := d.Store.StoryPreferences(ctx, who.WorkspaceID)
 	if err != nil {
 		return post, err
@@ -232,12 +232,12 @@ func (d *Desk) CreateDraft(ctx context.Context, who workspace.Principal, id uuid
 }
 
 // Preferences returns the settings of the workspace.
-func (d *Desk) Preferences(ctx context.Context, who workspace.Principal) (StoredPreferences, error) {
+func (d *Editor) Preferences(ctx context.Context, who workspace.Principal) (StoredPreferences, error) {
 	return d.Store.StoryPreferences(ctx, who.WorkspaceID)
 }
 
 // SetPreferences replaces the settings of the workspace.
-func (d *Desk) SetPreferences(ctx context.Context, who workspace.Principal, p Preferences) (StoredPreferences, error) {
+func (d *Editor) SetPreferences(ctx context.Context, who workspace.Principal, p Preferences) (StoredPreferences, error) {
 	if p.Owners == nil {
 		p.Owners = map[string]string{}
 	}
@@ -248,8 +248,8 @@ func (d *Desk) SetPreferences(ctx context.Context, who workspace.Principal, p Pr
 }
 
 // change runs a change of a member in a transaction with its audit entry.
-func (d *Desk) change(ctx context.Context, who workspace.Principal, language string, id uuid.UUID, kind EventKind, f func(tx DeskTx, e Event) error) error {
-	return d.Store.EditStories(ctx, language, func(tx DeskTx) error {
+func (d *Editor) change(ctx context.Context, who workspace.Principal, language string, id uuid.UUID, kind EventKind, f func(tx EditorTx, e Event) error) error {
+	return d.Store.EditStories(ctx, language, func(tx EditorTx) error {
 		if err := f(tx, Event{Language: language, Kind: kind, StoryID: id, Actor: who.Actor()}); err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (d *Desk) change(ctx context.Context, who workspace.Principal, language str
 }
 
 // chosen returns the named articles of a story, with their copies.
-func (d *Desk) chosen(ctx context.Context, tx DeskTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) ([]uuid.UUID, error) {
+func (d *Editor) chosen(ctx context.Context, tx EditorTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) ([]uuid.UUID, error) {
 	members, err := tx.Members(ctx, id)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (d *Desk) chosen(ctx context.Context, tx DeskTx, who workspace.Principal, i
 }
 
 // visible refuses changes of articles that the workspace does not see.
-func visible(ctx context.Context, tx DeskTx, who workspace.Principal, articles []uuid.UUID) error {
+func visible(ctx context.Context, tx EditorTx, who workspace.Principal, articles []uuid.UUID) error {
 	n, err := tx.InvisibleArticles(ctx, who.WorkspaceID, articles)
 	if err != nil || n == 0 {
 		return err

@@ -37,22 +37,22 @@ func codeOf(err error) string {
 	return ""
 }
 
-func TestDesk_MergesAndUndoes(t *testing.T) {
+func TestEditor_MergesAndUndoes(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
 	into, from := d.storyOf(fires[0]), d.storyOf(votes[0])
-	d.Must(d.desk.Merge(t.Context(), d.Owner, into, from))
-	page, err := d.desk.Get(t.Context(), d.Owner, from)
+	d.Must(d.editor.Merge(t.Context(), d.Owner, into, from))
+	page, err := d.editor.Get(t.Context(), d.Owner, from)
 	d.Must(err)
 	if page.ID != into || page.Articles != 4 || len(page.Events) != 1 || page.Events[0].Kind != story.Merged {
 		t.Fatalf("got story %s with %d articles and %+v, want %s with 4", page.ID, page.Articles, page.Events, into)
 	}
-	if code := codeOf(d.desk.Merge(t.Context(), d.Owner, into, from)); code != "same_story" {
+	if code := codeOf(d.editor.Merge(t.Context(), d.Owner, into, from)); code != "same_story" {
 		t.Errorf("merging again: got %q, want same_story", code)
 	}
-	d.Must(d.desk.Undo(t.Context(), d.Owner, page.Events[0].ID))
-	d.Must(d.desk.Undo(t.Context(), d.Owner, page.Events[0].ID))
-	if page, err = d.desk.Get(t.Context(), d.Owner, from); err != nil || page.ID != from || page.Articles != 2 {
+	d.Must(d.editor.Undo(t.Context(), d.Owner, page.Events[0].ID))
+	d.Must(d.editor.Undo(t.Context(), d.Owner, page.Events[0].ID))
+	if page, err = d.editor.Get(t.Context(), d.Owner, from); err != nil || page.ID != from || page.Articles != 2 {
 		t.Errorf("after undoing: got %s with %d articles, %v; want %s with 2", page.ID, page.Articles, err, from)
 	}
 	if n := d.Count("select count(*) from audit_log where action = 'story.changed'"); n != 3 {
@@ -60,11 +60,11 @@ func TestDesk_MergesAndUndoes(t *testing.T) {
 	}
 }
 
-func TestDesk_SplitsMovesAndPins(t *testing.T) {
+func TestEditor_SplitsMovesAndPins(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
 	a, b := d.storyOf(fires[0]), d.storyOf(votes[0])
-	d.Must(d.desk.Move(t.Context(), d.Owner, a, b, []uuid.UUID{fires[1]}))
+	d.Must(d.editor.Move(t.Context(), d.Owner, a, b, []uuid.UUID{fires[1]}))
 	if d.storyOf(fires[1]) != b {
 		t.Fatal("the article was not moved")
 	}
@@ -76,27 +76,27 @@ func TestDesk_SplitsMovesAndPins(t *testing.T) {
 	if d.storyOf(fires[1]) != b {
 		t.Error("a pinned article was moved")
 	}
-	created, err := d.desk.Split(t.Context(), d.Owner, b, []uuid.UUID{fires[1]})
+	created, err := d.editor.Split(t.Context(), d.Owner, b, []uuid.UUID{fires[1]})
 	d.Must(err)
 	if d.storyOf(fires[1]) != created || created == b {
 		t.Errorf("got %s, want the new story %s", d.storyOf(fires[1]), created)
 	}
-	d.Must(d.desk.PinHeadline(t.Context(), d.Owner, b, &votes[1]))
-	page, err := d.desk.Get(t.Context(), d.Owner, b)
+	d.Must(d.editor.PinHeadline(t.Context(), d.Owner, b, &votes[1]))
+	page, err := d.editor.Get(t.Context(), d.Owner, b)
 	d.Must(err)
 	if page.Headline.ArticleID != votes[1] || !page.IsPinned {
 		t.Errorf("got headline %+v, want that of %s", page.Headline, votes[1])
 	}
-	if code := codeOf(d.desk.PinHeadline(t.Context(), d.Owner, b, &fires[0])); code != "unknown" {
+	if code := codeOf(d.editor.PinHeadline(t.Context(), d.Owner, b, &fires[0])); code != "unknown" {
 		t.Errorf("the headline of another story: got %q, want unknown", code)
 	}
 }
 
-func TestDesk_RefusesChangesOfArticlesThatTheWorkspaceDoesNotSee(t *testing.T) {
+func TestEditor_RefusesChangesOfArticlesThatTheWorkspaceDoesNotSee(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
 	d.Exec("delete from seeds where workspace_id = $1 and domain_id = (select id from crawl_domains where domain = 'two.example')", d.Workspace.ID)
-	if code := codeOf(d.desk.Merge(t.Context(), d.Owner, d.storyOf(fires[0]), d.storyOf(votes[0]))); code != "story_shared" {
+	if code := codeOf(d.editor.Merge(t.Context(), d.Owner, d.storyOf(fires[0]), d.storyOf(votes[0]))); code != "story_shared" {
 		t.Errorf("got %q, want story_shared", code)
 	}
 	if d.storyOf(fires[0]) == d.storyOf(votes[0]) {
@@ -110,7 +110,7 @@ func TestMaintainer_MergesSimilarStories(t *testing.T) {
 	first := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	second := d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
 	d.place()
-	into, err := d.desk.Split(t.Context(), d.Owner, d.storyOf(first), []uuid.UUID{second})
+	into, err := d.editor.Split(t.Context(), d.Owner, d.storyOf(first), []uuid.UUID{second})
 	d.Must(err)
 	d.review()
 	if d.storyOf(second) != into {
@@ -125,7 +125,7 @@ func TestMaintainer_MergesSimilarStories(t *testing.T) {
 	}
 	var event uuid.UUID
 	d.Must(d.Store.Pool().QueryRow(t.Context(), "select id from story_events where kind = 'merged' and actor = 'dateline'").Scan(&event))
-	d.Must(d.desk.Undo(t.Context(), d.Owner, event))
+	d.Must(d.editor.Undo(t.Context(), d.Owner, event))
 	d.Exec("update story_articles set pinned_by = ''")
 	d.review()
 	if d.storyOf(first) == d.storyOf(second) {
@@ -139,7 +139,7 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 	d.sources("own.example", "one.example", "two.example")
 	d.Exec("insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key) "+
 		"values ($1, $2, 'Own', '{www.own.example}', 'UTC', 1800, 'set', 0, 60, 60, 'cookieless', false, false, 'key', sha256('x'), '')", uuid.New(), d.Workspace.ID)
-	_, err := d.desk.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
 	d.Must(err)
 	alerts := func() int { return d.Count("select count(*) from post_events where type = 'story_missed'") }
 	run := func() {
@@ -162,7 +162,7 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 	if n := alerts(); n != 1 || d.announced != 1 {
 		t.Fatalf("got %d alerts, want 1: of the fire, once", n)
 	}
-	page, err := d.desk.Get(t.Context(), d.Owner, d.storyOf(fires[0]))
+	page, err := d.editor.Get(t.Context(), d.Owner, d.storyOf(fires[0]))
 	d.Must(err)
 	if page.Alert != story.AlertSent || page.AlertPostID == nil || len(page.Posts) != 0 {
 		t.Fatalf("got alert %s with draft %v and posts %v, want it sent with a draft", page.Alert, page.AlertPostID, page.Posts)
@@ -180,15 +180,15 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 func TestAlerter_SendsAnAlertAfterACrash(t *testing.T) {
 	d := newRig(t)
 	d.Connect("desk")
-	_, err := d.desk.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
 	d.Must(err)
 	fires, votes := d.twoStories()
-	d.Must(d.desk.Mute(t.Context(), d.Owner, d.storyOf(votes[0])))
+	d.Must(d.editor.Mute(t.Context(), d.Owner, d.storyOf(votes[0])))
 	d.Must(d.Store.AddStoryAlerts(t.Context(), d.Workspace.ID, []uuid.UUID{d.storyOf(fires[0])}))
 	var post uuid.UUID
 	d.Must(d.Store.Pool().QueryRow(t.Context(), "select post_id from story_alerts where state = 'waiting'").Scan(&post))
 	// The draft was created, then the process died.
-	page, err := d.desk.Get(t.Context(), d.Owner, d.storyOf(fires[0]))
+	page, err := d.editor.Get(t.Context(), d.Owner, d.storyOf(fires[0]))
 	d.Must(err)
 	d.Must(drafts{d.Scheduler}.CreateStoryDraft(t.Context(), d.Owner, post, story.DraftText(page.Summary), "en"))
 	for range 2 {

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/news/watch"
+)
+
+func (s *Server) watches() (*watch.Service, error) {
+	if s.Watches == nil {
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so no pages are fetched."}
+	}
+	return s.Watches, nil
+}
+
+// ListWatches lists watches.
+func (s *Server) ListWatches(ctx context.Context, _ spec.ListWatchesRequestObject) (spec.ListWatchesResponseObject, error) {
+	watches, err := s.watches()
+	if err != nil {
+		return nil, err
+	}
+	all, err := watches.List(ctx, principal(ctx))
+	out := spec.ListWatches200JSONResponse{Watches: []spec.Watch{}}
+	for _, w := range all {
+		out.Watches = append(out.Watches, watchJSON(w))
+	}
+	return out, err
+}
+
+// CreateWatch creates a watch.
+func (s *Server) CreateWatch(ctx context.Context, r spec.CreateWatchRequestObject) (spec.CreateWatchResponseObject, error) {
+	watches, err := s.watches()
+	if err != nil {
+		return nil, err
+	}
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "watch", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	w, replayed, err := watches.Create(ctx, principal(ctx), watch.Watch{Name: b.Name, URL: b.Url, Selector: value(b.Selector), IntervalMinutes: value(b.IntervalMinutes)}, key)
+	location, tag := "/api/v1/watches/"+w.ID.String(), watchTag(w)
+	return spec.CreateWatch201JSONResponse{Body: watchJSON(w),
+		Headers: spec.CreateWatch201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// GetWatch gets a watch.
+func (s *Server) GetWatch(ctx context.Context, r spec.GetWatchRequestObject) (spec.GetWatchResponseObject, error) {
+	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) { return watches.Get(ctx, principal(ctx), r.Id) })
+	return spec.GetWatch200JSONResponse{OneWatchJSONResponse: answer}, err
+}
+
+// UpdateWatch updates a watch.
+func (s *Server) UpdateWatch(ctx context.Context, r spec.UpdateWatchRequestObject) (spec.UpdateWatchResponseObject, error) {
+	version, err := versionOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
+		return watches.Update(ctx, principal(ctx), r.Id, version, func(w *watch.Watch) {
+			change(&w.Name, b.Name)
+			change(&w.URL, b.Url)
+			change(&w.Selector, b.Selector)
+			change(&w.IntervalMinutes, b.IntervalMinutes)
+			change(&w.IsPaused, b.Paused)
+		})
+	})
+	return spec.UpdateWatch200JSONResponse{OneWatchJSONResponse: answer}, err
+}
+
+// DeleteWatch deletes a watch.
+func (s *Server) DeleteWatch(ctx context.Context, r spec.DeleteWatchRequestObject) (spec.DeleteWatchResponseObject, error) {
+	watches, err := s.watches()
+	if err != nil {
+		return nil, err
+	}
+	return spec.DeleteWatch204Response{}, watches.Delete(ctx, principal(ctx), r.Id)
+}
+
+// CheckWatch makes the next check due.
+func (s *Server) CheckWatch(ctx context.Context, r spec.CheckWatchRequestObject) (spec.CheckWatchResponseObject, error) {
+	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) { return watches.CheckNow(ctx, principal(ctx), r.Id) })
+	return spec.CheckWatch200JSONResponse{OneWatchJSONResponse: answer}, err
+}
+
+// ListWatchChanges lists the changes of a watch.
+func (s *Server) ListWatchChanges(ctx context.Context, r spec.ListWatchChangesRequestObject) (spec.ListWatchChangesResponseObject, error) {
+	watches, err := s.watches()
+	if err != nil {
+		return nil, err
+	}
+	limit := limitOf(r.Params.Limit)
+	all, err := watches.Changes(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListWatchChanges200JSONResponse{Changes: []spec.WatchChange{}}
+	if len(all) > limit {
+		all = all[:limit]
+		out.NextCursor = &all[limit-1].ID
+	}
+	for _, c := range all {
+		out.Changes = append(out.Changes, spec.WatchChange{Id: c.ID, FoundAt: c.FoundAt, Added: c.Added, Removed: c.Removed})
+	}
+	return out, nil
+}
+
+func (s *Server) oneWatch(get func(*watch.Service) (watch.Watch, error)) (spec.OneWatchJSONResponse, error) {
+	watches, err := s.watches()
+	if err != nil {
+		return spec.OneWatchJSONResponse{}, err
+	}
+	w, err := get(watches)
+	tag := watchTag(w)
+	return spec.OneWatchJSONResponse{Body: watchJSON(w), Headers: spec.OneWatchResponseHeaders{ETag: &tag}}, err
+}
+
+func watchTag(w watch.Watch) string { return `"` + strconv.FormatInt(w.Version, 10) + `"` }
+
+func watchJSON(w watch.Watch) spec.Watch {
+	out := spec.Watch{Id: w.ID, Name: w.Name, Url: w.URL, Selector: w.Selector, IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, Problem: optional(string(w.Problem)),
+		CheckedAt: w.CheckedAt, ChangedAt: w.ChangedAt, ChangeCount: w.ChangeCount, Version: w.Version, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt}
+	if w.Lines != nil {
+		out.Lines = &w.Lines
+	}
+	if !w.IsPaused {
+		out.NextCheckAt = &w.DueAt
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dateline/client"
+)
+
+// rules groups the commands for rules.
+func (o Options) rules() *cobra.Command {
+	group := Group("rules", "list, preview, pause and resume rules that post articles")
+	list := &cobra.Command{Use: "list", Short: "list the rules", Args: cobra.NoArgs}
+	group.AddCommand(o.connected(list, func(ctx context.Context, s *session, _ []string) error {
+		r, err := client.Result(s.ListRulesWithResponse(ctx))
+		if err != nil {
+			return err
+		}
+		if s.asJSON {
+			return s.printJSON(r.Body)
+		}
+		var rows [][]string
+		for _, one := range r.JSON200.Rules {
+			status := string(one.Status)
+			if one.PauseReason != nil {
+				status += " (" + string(*one.PauseReason) + ")"
+			}
+			rows = append(rows, []string{one.Id.String(), shorten(one.Name, 40), string(one.Definition.Mode), status, fmt.Sprint(one.PostsLast24Hours), fmt.Sprint(one.AttentionCount)})
+		}
+		return table(s.out, []string{"id", "name", "mode", "status", "posts in 24 h", "need attention"}, rows)
+	}), o.previewRule())
+	for _, c := range []struct {
+		use, short string
+		status     client.RuleStatus
+	}{{"pause", "pause a rule", client.RuleStatusPaused}, {"resume", "resume a paused rule", client.RuleStatusActive}} {
+		command := &cobra.Command{Use: c.use + " RULE", Short: c.short, Args: cobra.ExactArgs(1), ValidArgsFunction: o.completeRules}
+		group.AddCommand(o.connected(command, func(ctx context.Context, s *session, args []string) error {
+			one, err := s.findRule(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			body, name, err := s.setRuleStatus(ctx, one.Id, c.status)
+			if err != nil {
+				return err
+			}
+			if s.asJSON {
+				return s.printJSON(body)
+			}
+			return s.say("%s: %s\n", plain(name), c.status)
+		}))
+	}
+	return group
+}
+
+func (s *session) setRuleStatus(ctx context.Context, id uuid.UUID, status client.RuleStatus) (body []byte, name string, err error) {
+	if status == client.RuleStatusPaused {
+		r, err := client.Result(s.PauseRuleWithResponse(ctx, id))
+		if err != nil {
+			return nil, "", err
+		}
+		return r.Body, r.JSON200.Name, nil
+	}
+	r, err := client.Result(s.ResumeRuleWithResponse(ctx, id))
+	if err != nil {
+		return nil, "", err
+	}
+	return r.Body, r.JSON200.Name, nil
+}
+
+// previewRule shows what a rule would have decided in the last seven days.
+func (o Options) previewRule() *cobra.Command {
+	c := &cobra.Command{Use: "preview RULE", Short: "show what a rule would have posted in the last seven days", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completeRules,
+		Long: "Shows what a rule, its name or its ID, would have decided about the articles of the last seven days. Nothing is stored."}
+	all := c.Flags().Bool("all", false, "list skipped articles too")
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		one, err := s.findRule(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := client.Result(s.PreviewRuleWithResponse(ctx, client.NewRule{Name: one.Name, Definition: one.Definition}))
+		if err != nil {
+			return err
+		}
+		if s.asJSON {
+			return s.printJSON(r.Body)
+		}
+		_ = s.say("%s: %d posts of %d articles since %s\n", plain(one.Name), r.JSON200.Counts["matched"], r.JSON200.Articles, r.JSON200.From.Format(time.DateOnly))
+		var rows [][]string
+		for _, d := range r.JSON200.Decisions {
+			if *all || d.Outcome == client.RuleOutcomeReserved {
+				rows = append(rows, []string{d.DecidedAt.Format("2006-01-02 15:04"), string(d.Outcome), string(d.Reason), shorten(d.Title, 60)})
+			}
+		}
+		return table(s.out, []string{"time", "outcome", "reason", "article"}, rows)
+	})
+}
+
+func (s *session) findRule(ctx context.Context, name string) (client.Rule, error) {
+	r, err := client.Result(s.ListRulesWithResponse(ctx))
+	if err != nil {
+		return client.Rule{}, err
+	}
+	i := slices.IndexFunc(r.JSON200.Rules, func(one client.Rule) bool { return one.Id.String() == name || strings.EqualFold(one.Name, name) })
+	if i < 0 {
+		return client.Rule{}, fmt.Errorf("rule %q: %w; `dateline rules list` lists all", name, errNotFound)
+	}
+	return r.JSON200.Rules[i], nil
+}
+
+func (o Options) completeRules(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
+		r, err := client.Result(s.ListRulesWithResponse(ctx))
+		if err != nil {
+			return nil, err
+		}
+		var all []string
+		for _, one := range r.JSON200.Rules {
+			all = append(all, cobra.CompletionWithDesc(one.Name, string(one.Status)))
+		}
+		return all, nil
+	})(c, args, typed)
+}

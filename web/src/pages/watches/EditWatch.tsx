@@ -1,0 +1,56 @@
+import { Alert, Button, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
+import { errorText, notifySuccess } from '../../lib/notify'
+import type { Watch } from '.'
+
+/** Creates or edits a watch. */
+export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [name, setName] = useState(watch?.name ?? '')
+  const [url, setURL] = useState(watch?.url ?? '')
+  const [selector, setSelector] = useState(watch?.selector ?? '')
+  const [interval, setMinutes] = useState(watch?.interval_minutes ?? 60)
+  const body = { name, url, selector, interval_minutes: interval }
+  const save = useMutation({
+    mutationFn: () =>
+      unwrap(
+        watch
+          ? api.PATCH('/api/v1/watches/{id}', { params: { path: { id: watch.id }, header: ifMatchHeader(watch.version) }, body })
+          : api.POST('/api/v1/watches', { params: { header: idempotencyHeader() }, body }),
+      ),
+    onSuccess: () => {
+      notifySuccess(t('watches.saved', { name }))
+      close()
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ['watches'] }),
+  })
+  return (
+    <Modal opened onClose={close} title={t(watch ? 'watches.edit' : 'watches.new')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack>
+          <TextInput label={t('watches.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+          <TextInput label={t('watches.url')} type="url" required maxLength={2000} placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} />
+          <TextInput label={t('watches.selector')} description={t('watches.selectorText')} maxLength={500} value={selector} onChange={(e) => setSelector(e.currentTarget.value)} />
+          <NumberInput label={t('watches.interval')} required min={5} max={10080} value={interval} onChange={(v) => setMinutes(Number(v))} />
+          {save.error && (
+            <Alert color="red" role="alert">
+              {errorText(save.error)}
+            </Alert>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {t('save')}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
