@@ -133,10 +133,11 @@ func crawl() Dashboard {
 			now("URLs known", "short", `max(dateline_crawl_frontier_urls)`),
 			now("Pages to parse", "short", `max(dateline_articles_pending{stage="parse"})`),
 			now("Changes to index", "short", `max(dateline_articles_pending{stage="index"})`),
+			now("Articles to place in stories", "short", `max(dateline_articles_pending{stage="story"})`),
 		}},
 		{"Freshness", []Panel{
 			over("From publication until stored and searchable", "s", "Of articles that came out while their site was watched. Alerts begin at 30 minutes.", quantiles("dateline_crawl_freshness_seconds", "stage")...),
-			over("Oldest page that waits", "s", "To be parsed or indexed.", Line{`max by (stage) (dateline_articles_oldest_pending_seconds)`, "{{stage}}"}),
+			over("Oldest page that waits", "s", "To be parsed, indexed or placed in a story.", Line{`max by (stage) (dateline_articles_oldest_pending_seconds)`, "{{stage}}"}),
 			over("Seeds", "short", "", Line{`max by (state) (dateline_crawl_seeds)`, "{{state}}"}),
 			over("Domains", "short", "", Line{`max by (state) (dateline_crawl_domains)`, "{{state}}"}),
 		}},
