@@ -163,6 +163,11 @@ func crawl() Dashboard {
 				Line{`(sum by (field) (rate(dateline_article_fields_total{result="filled"}[$__rate_interval])) or 0 * sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))) / sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))`, "{{field}}"}),
 			over("Changes of selectors per hour", "short", "", Line{`3600 * sum by (change) (rate(dateline_selector_changes_total[$__rate_interval]))`, "{{change}}"}),
 		}},
+		{"Stories", []Panel{
+			over("Articles placed in stories per second", "short", "Joined a story, founded one, copies and changed articles.", Line{`sum by (result) (rate(dateline_story_articles_total[$__rate_interval]))`, "{{result}}"}),
+			over("From a stored article until it is placed", "s", "", quantiles("dateline_story_placement_seconds", "")...),
+			over("Alerts of missed stories per hour", "short", "", Line{`sum(increase(dateline_story_alerts_total[1h])) or vector(0)`, "alerts"}),
+		}},
 		{"Search", []Panel{
 			over("Searches per second", "reqps", "", Line{`sum by (mode, result) (rate(dateline_searches_total[$__rate_interval]))`, "{{mode}} {{result}}"}),
 			over("Time of searches", "s", "", quantiles("dateline_search_duration_seconds", "mode")...),
