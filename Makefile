@@ -177,6 +177,10 @@ bench-extract: ## measure extraction per second and core, next to go-trafilatura
 	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/news/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
+.PHONY: bench-stories
+bench-stories: ## measure how fast articles are placed in stories, as JSON
+	@go test ./internal/news/story -run '^$$' -bench BenchmarkPlace -benchtime 1x -cpu 1 -timeout 30m | grep '^{'
+
 .PHONY: bench-views
 bench-views: ## measure counting next to a naive implementation and bare INCR, memory and trending
 	@go build -o bin/benchviews ./e2e/benchviews
