@@ -112,7 +112,7 @@ containers-test: temporald ## run api and worker in containers as docker-compose
 	go test ./e2e/containers -count=1 -timeout 20m -containers -v
 
 .PHONY: reproducible
-reproducible: ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
+reproducible: $(NFPM) ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
 	@scripts/reproducible.sh "$(VERSION)" "$(TARGETS)"
 
 .PHONY: generate
@@ -176,6 +176,10 @@ bench-extract: ## measure extraction per second and core, next to go-trafilatura
 	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/news/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
 	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/news/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
+
+.PHONY: bench-stories
+bench-stories: ## measure how fast articles are placed in stories, as JSON
+	@go test ./internal/news/story -run '^$$' -bench BenchmarkPlace -benchtime 1x -cpu 1 -timeout 30m | grep '^{'
 
 .PHONY: bench-views
 bench-views: ## measure counting next to a naive implementation and bare INCR, memory and trending

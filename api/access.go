@@ -235,6 +235,18 @@ func accessTable() map[string]access {
 		"runDomain":           {least: workspace.Editor, scope: workspace.CrawlWrite},
 		"emptyFrontier":       {least: workspace.Owner, scope: workspace.CrawlWrite},
 
+		"listStories":         {least: workspace.Viewer, scope: workspace.ArticlesRead},
+		"getStory":            {least: workspace.Viewer, scope: workspace.ArticlesRead},
+		"mergeStory":          {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"splitStory":          {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"moveStoryArticles":   {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"setStoryHeadline":    {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"undoStoryEvent":      {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"muteStory":           {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"createStoryDraft":    {least: workspace.Author, scope: workspace.PostsWrite},
+		"getStoryPreferences": {least: workspace.Viewer, scope: workspace.ArticlesRead},
+		"setStoryPreferences": {least: workspace.Editor, scope: workspace.CrawlWrite},
+
 		"listArticles":         {least: workspace.Viewer, scope: workspace.ArticlesRead},
 		"getArticle":           {least: workspace.Viewer, scope: workspace.ArticlesRead},
 		"listArticleRevisions": {least: workspace.Viewer, scope: workspace.ArticlesRead},

@@ -257,6 +257,7 @@ type Server struct {
 	Search            *savedsearch.Service // likewise
 	Watches           *watch.Service       // likewise
 	Rules             Rules                // likewise
+	Stories           Stories              // likewise
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check
 	System            System       // state of the installation

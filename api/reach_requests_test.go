@@ -63,6 +63,9 @@ func reachable() map[string]reach {
 			return r
 		}
 	}
+	onStory := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.story()}, body: body} }
+	}
 	onPost := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
 	}
@@ -123,6 +126,30 @@ func reachable() map[string]reach {
 	}
 
 	return map[string]reach{
+		"listStories": viewers(workspace.ArticlesRead, none),
+		"getStory":    viewers(workspace.ArticlesRead, onStory(nil)),
+		"mergeStory": editors(workspace.CrawlWrite, func(x *things) request {
+			return request{args: []any{x.story()}, body: object{"story_id": x.story()}}
+		}),
+		"splitStory": editors(workspace.CrawlWrite, func(x *things) request {
+			id := x.story()
+			return request{args: []any{id}, body: object{"article_ids": []any{id}}}
+		}),
+		"moveStoryArticles": editors(workspace.CrawlWrite, func(x *things) request {
+			id := x.story()
+			return request{args: []any{id}, body: object{"story_id": x.story(), "article_ids": []any{id}}}
+		}),
+		"setStoryHeadline": editors(workspace.CrawlWrite, func(x *things) request {
+			id := x.story()
+			return request{args: []any{id}, body: object{"article_id": id}}
+		}),
+		"muteStory":           editors(workspace.CrawlWrite, onStory(nil)),
+		"createStoryDraft":    authors(workspace.PostsWrite, onStory(nil)),
+		"undoStoryEvent":      editors(workspace.CrawlWrite, func(x *things) request { return request{args: []any{x.storyEvent()}} }),
+		"getStoryPreferences": viewers(workspace.ArticlesRead, none),
+		"setStoryPreferences": editors(workspace.CrawlWrite, func(*things) request {
+			return request{body: object{"alert_enabled": true, "min_owners": 5, "max_age_hours": 12, "create_draft": false, "owners": object{}}}
+		}),
 		"listArticles":         viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
 		"getArticle":           viewers(workspace.ArticlesRead, onArticle),
 		"getArticleRaw":        editors(workspace.ArticlesRead, onArticle),

@@ -178,7 +178,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Watches = &watch.Service{Store: n.Store, Guard: guard}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
-	s.Rules = rules(n)
+	s.Rules, s.Stories = rules(n), stories(n)
 	s.PublicURL = "https://dateline.example"
 	for _, f := range change {
 		f(s)

@@ -1038,6 +1038,24 @@ func (e RateLimitSource) Valid() bool {
 	}
 }
 
+// Defines values for RelatedStoryRelation.
+const (
+	Earlier RelatedStoryRelation = "earlier"
+	Later   RelatedStoryRelation = "later"
+)
+
+// Valid indicates whether the value is a known member of the RelatedStoryRelation enum.
+func (e RelatedStoryRelation) Valid() bool {
+	switch e {
+	case Earlier:
+		return true
+	case Later:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReportGapCode.
 const (
 	ReportGapCodeArticlePages   ReportGapCode = "article_pages"
@@ -1809,6 +1827,114 @@ func (e StatsImportSource) Valid() bool {
 	}
 }
 
+// Defines values for StoryAlert.
+const (
+	StoryAlertCovered StoryAlert = "covered"
+	StoryAlertMuted   StoryAlert = "muted"
+	StoryAlertSent    StoryAlert = "sent"
+	StoryAlertWaiting StoryAlert = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StoryAlert enum.
+func (e StoryAlert) Valid() bool {
+	switch e {
+	case StoryAlertCovered:
+		return true
+	case StoryAlertMuted:
+		return true
+	case StoryAlertSent:
+		return true
+	case StoryAlertWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryCoverage.
+const (
+	StoryCoverageCovered   StoryCoverage = "covered"
+	StoryCoverageUncovered StoryCoverage = "uncovered"
+)
+
+// Valid indicates whether the value is a known member of the StoryCoverage enum.
+func (e StoryCoverage) Valid() bool {
+	switch e {
+	case StoryCoverageCovered:
+		return true
+	case StoryCoverageUncovered:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryEventKind.
+const (
+	HeadlinePinned StoryEventKind = "headline_pinned"
+	Merged         StoryEventKind = "merged"
+	Moved          StoryEventKind = "moved"
+	Split          StoryEventKind = "split"
+)
+
+// Valid indicates whether the value is a known member of the StoryEventKind enum.
+func (e StoryEventKind) Valid() bool {
+	switch e {
+	case HeadlinePinned:
+		return true
+	case Merged:
+		return true
+	case Moved:
+		return true
+	case Split:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryOrder.
+const (
+	Latest StoryOrder = "latest"
+	Rising StoryOrder = "rising"
+)
+
+// Valid indicates whether the value is a known member of the StoryOrder enum.
+func (e StoryOrder) Valid() bool {
+	switch e {
+	case Latest:
+		return true
+	case Rising:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryPageAlert.
+const (
+	StoryPageAlertCovered StoryPageAlert = "covered"
+	StoryPageAlertMuted   StoryPageAlert = "muted"
+	StoryPageAlertSent    StoryPageAlert = "sent"
+	StoryPageAlertWaiting StoryPageAlert = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StoryPageAlert enum.
+func (e StoryPageAlert) Valid() bool {
+	switch e {
+	case StoryPageAlertCovered:
+		return true
+	case StoryPageAlertMuted:
+		return true
+	case StoryPageAlertSent:
+		return true
+	case StoryPageAlertWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -2059,6 +2185,7 @@ const (
 	WebhookTypeRulePaused                WebhookType = "rule.paused"
 	WebhookTypeSiteDrop                  WebhookType = "site.drop"
 	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeStoryMissed               WebhookType = "story.missed"
 	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
 	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
@@ -2099,6 +2226,8 @@ func (e WebhookType) Valid() bool {
 	case WebhookTypeSiteDrop:
 		return true
 	case WebhookTypeSiteSpike:
+		return true
+	case WebhookTypeStoryMissed:
 		return true
 	case WebhookTypeSystemRecovered:
 		return true
@@ -4128,6 +4257,12 @@ type MissedOccurrence struct {
 	Reason     string `json:"reason"`
 }
 
+// MovedStoryArticles defines model for MovedStoryArticles.
+type MovedStoryArticles struct {
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+	StoryId    openapi_types.UUID   `json:"story_id"`
+}
+
 // MyToken Absent in browser sessions.
 type MyToken struct {
 	// ExpiresAt Absent if it never expires.
@@ -4621,6 +4756,11 @@ type Occurrence struct {
 // OccurrenceList defines model for OccurrenceList.
 type OccurrenceList struct {
 	Occurrences []Occurrence `json:"occurrences"`
+}
+
+// OtherStory defines model for OtherStory.
+type OtherStory struct {
+	StoryId openapi_types.UUID `json:"story_id"`
 }
 
 // Override What differs on one account. Each field has three states:
@@ -5352,6 +5492,20 @@ type Rejection struct {
 	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
+
+// RelatedStory defines model for RelatedStory.
+type RelatedStory struct {
+	Id     openapi_types.UUID `json:"id"`
+	LastAt time.Time          `json:"last_at"`
+
+	// Relation `earlier`: this story follows it up.
+	Relation   RelatedStoryRelation `json:"relation"`
+	Similarity float32              `json:"similarity"`
+	Title      string               `json:"title"`
+}
+
+// RelatedStoryRelation `earlier`: this story follows it up.
+type RelatedStoryRelation string
 
 // ReportArticle defines model for ReportArticle.
 type ReportArticle struct {
@@ -6489,6 +6643,247 @@ type StatsImport struct {
 // StatsImportSource defines model for StatsImport.Source.
 type StatsImportSource string
 
+// Story defines model for Story.
+type Story struct {
+	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+	Alert *StoryAlert `json:"alert,omitempty"`
+
+	// AlertPostId The draft of the alert.
+	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
+
+	// Articles With copies.
+	Articles int `json:"articles"`
+
+	// Copies Near-duplicates of an article that was found earlier.
+	Copies int `json:"copies"`
+
+	// FirstAt The earliest time that an article states.
+	FirstAt time.Time `json:"first_at"`
+
+	// FirstSeenAt When the crawler found the first article.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// FollowsId The earlier story that it follows up.
+	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
+	Headline  StoryHeadline       `json:"headline"`
+	Id        openapi_types.UUID  `json:"id"`
+
+	// Language ISO 639-1; empty: unknown.
+	Language string `json:"language"`
+
+	// LastAt The latest time that an article states.
+	LastAt time.Time `json:"last_at"`
+
+	// NewOwners Of these, those that joined in the last 3 hours.
+	NewOwners int `json:"new_owners"`
+
+	// OwnArticles Articles on sites of the workspace.
+	OwnArticles int `json:"own_articles"`
+
+	// Owners Owners of sources with an article that is no copy.
+	Owners int `json:"owners"`
+}
+
+// StoryAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+type StoryAlert string
+
+// StoryArticles defines model for StoryArticles.
+type StoryArticles struct {
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+}
+
+// StoryCorrection defines model for StoryCorrection.
+type StoryCorrection struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Changed Fields that differ from the previous version.
+	Changed       []string  `json:"changed"`
+	PreviousTitle string    `json:"previous_title"`
+	SeenAt        time.Time `json:"seen_at"`
+	Title         string    `json:"title"`
+	Version       int64     `json:"version"`
+}
+
+// StoryCoverage defines model for StoryCoverage.
+type StoryCoverage string
+
+// StoryEntry defines model for StoryEntry.
+type StoryEntry struct {
+	// Added Sentences with something that no earlier article has; none for copies, and if the publisher forbids showing text.
+	Added     []string           `json:"added"`
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Copy A near-duplicate of an article that was found earlier.
+	Copy bool `json:"copy"`
+
+	// DateOnly `published_at` has no time of day.
+	DateOnly *bool  `json:"date_only,omitempty"`
+	Domain   string `json:"domain"`
+
+	// FirstSeenAt When the crawler found it.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	Lead        *string   `json:"lead,omitempty"`
+
+	// Own On a site of the workspace.
+	Own bool `json:"own"`
+
+	// Owner Of the domain.
+	Owner string `json:"owner"`
+
+	// Pinned An editor placed it here.
+	Pinned bool `json:"pinned"`
+
+	// PublishedAt As the page states.
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+
+	// Similarity With the story, 0 to 1.
+	Similarity float32 `json:"similarity"`
+	Title      string  `json:"title"`
+	Url        string  `json:"url"`
+}
+
+// StoryEvent defines model for StoryEvent.
+type StoryEvent struct {
+	// Actor `user:<id>` or `dateline`.
+	Actor      string               `json:"actor"`
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+	At         time.Time            `json:"at"`
+	CanUndo    bool                 `json:"can_undo"`
+	Id         openapi_types.UUID   `json:"id"`
+	Kind       StoryEventKind       `json:"kind"`
+
+	// OtherId The story that was merged into this one, or where the articles moved.
+	OtherId  *openapi_types.UUID `json:"other_id,omitempty"`
+	StoryId  openapi_types.UUID  `json:"story_id"`
+	UndoneAt *time.Time          `json:"undone_at,omitempty"`
+}
+
+// StoryEventKind defines model for StoryEvent.Kind.
+type StoryEventKind string
+
+// StoryHeadline defines model for StoryHeadline.
+type StoryHeadline struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	Domain    string             `json:"domain"`
+	ImageUrl  *string            `json:"image_url,omitempty"`
+
+	// Pinned An editor chose it.
+	Pinned bool   `json:"pinned"`
+	Title  string `json:"title"`
+	Url    string `json:"url"`
+}
+
+// StoryList defines model for StoryList.
+type StoryList struct {
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Stories    []Story `json:"stories"`
+}
+
+// StoryOrder defines model for StoryOrder.
+type StoryOrder string
+
+// StoryPage defines model for StoryPage.
+type StoryPage struct {
+	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+	Alert *StoryPageAlert `json:"alert,omitempty"`
+
+	// AlertPostId The draft of the alert.
+	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
+
+	// Articles With copies.
+	Articles int `json:"articles"`
+
+	// Copies Near-duplicates of an article that was found earlier.
+	Copies int `json:"copies"`
+
+	// Corrections Later versions of articles with another text.
+	Corrections []StoryCorrection `json:"corrections"`
+
+	// Entries The articles, in the order in which the crawler found them.
+	Entries []StoryEntry `json:"entries"`
+
+	// Events The last 50 merges, splits and other changes, the newest first.
+	Events []StoryEvent `json:"events"`
+
+	// FirstAt The earliest time that an article states.
+	FirstAt time.Time `json:"first_at"`
+
+	// FirstSeenAt When the crawler found the first article.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// FollowsId The earlier story that it follows up.
+	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
+	Headline  StoryHeadline       `json:"headline"`
+	Id        openapi_types.UUID  `json:"id"`
+
+	// Language ISO 639-1; empty: unknown.
+	Language string `json:"language"`
+
+	// LastAt The latest time that an article states.
+	LastAt time.Time `json:"last_at"`
+
+	// NewOwners Of these, those that joined in the last 3 hours.
+	NewOwners int `json:"new_owners"`
+
+	// OwnArticles Articles on sites of the workspace.
+	OwnArticles int `json:"own_articles"`
+
+	// Owners Owners of sources with an article that is no copy.
+	Owners int `json:"owners"`
+
+	// Posts Posts of the workspace that link to an article of the story.
+	Posts []StoryPost `json:"posts"`
+
+	// Readers Of the articles on sites of the workspace, of all time.
+	Readers StoryReaders `json:"readers"`
+
+	// Related The story that this one follows up, and those that follow it.
+	Related []RelatedStory `json:"related"`
+
+	// Truncated There are more than 200 articles.
+	Truncated bool `json:"truncated"`
+}
+
+// StoryPageAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+type StoryPageAlert string
+
+// StoryPost defines model for StoryPost.
+type StoryPost struct {
+	// ArticleId The article that it links to.
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// At When it was or will be published.
+	At      *time.Time         `json:"at,omitempty"`
+	Content string             `json:"content"`
+	Id      openapi_types.UUID `json:"id"`
+	Status  string             `json:"status"`
+}
+
+// StoryPreferences defines model for StoryPreferences.
+type StoryPreferences struct {
+	AlertEnabled bool `json:"alert_enabled"`
+
+	// CreateDraft An alert creates a draft post, with the headline and its link.
+	CreateDraft bool `json:"create_draft"`
+
+	// MaxAgeHours Hours since the crawler found the first article.
+	MaxAgeHours int `json:"max_age_hours"`
+
+	// MinOwners Independent owners that have the story.
+	MinOwners int `json:"min_owners"`
+
+	// Owners Registered domains and the names of their owners. Domains of one owner count as one source.
+	Owners map[string]string `json:"owners"`
+}
+
+// StoryReaders Of the articles on sites of the workspace, of all time.
+type StoryReaders struct {
+	Views int64 `json:"views"`
+
+	// Visitors Summed over pages.
+	Visitors int64 `json:"visitors"`
+}
+
 // Subscription defines model for Subscription.
 type Subscription struct {
 	CreatedAt time.Time            `json:"created_at"`
@@ -7410,6 +7805,9 @@ type SeriesID = openapi_types.UUID
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
 
+// StoryID defines model for StoryID.
+type StoryID = openapi_types.UUID
+
 // SubscriptionID defines model for SubscriptionID.
 type SubscriptionID = openapi_types.UUID
 
@@ -8289,6 +8687,36 @@ type PlausibleTimeseriesParams struct {
 	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
 }
 
+// ListStoriesParams defines parameters for ListStories.
+type ListStoriesParams struct {
+	// Order `latest`: by the last article. `rising`: stories of the last 72 hours that new owners joined in the last 3 hours, by their number; in one page.
+	Order *StoryOrder `form:"order,omitempty" json:"order,omitempty"`
+
+	// Language ISO 639-1.
+	Language *string `form:"language,omitempty" json:"language,omitempty"`
+
+	// From The last article is at or after this time. Default: 7 days ago.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The last article is before this time.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// MinOwners Least number of independent owners.
+	MinOwners *int `form:"min_owners,omitempty" json:"min_owners,omitempty"`
+
+	// Coverage Whether a site of the workspace has an article of the story. Default: any.
+	Coverage *StoryCoverage `form:"coverage,omitempty" json:"coverage,omitempty"`
+	Limit    *int           `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SetStoryHeadlineJSONBody defines parameters for SetStoryHeadline.
+type SetStoryHeadlineJSONBody struct {
+	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -8549,6 +8977,21 @@ type CreateSnippetJSONRequestBody = NewSnippet
 
 // UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
 type UpdateSnippetJSONRequestBody = SnippetEdit
+
+// SetStoryHeadlineJSONRequestBody defines body for SetStoryHeadline for application/json ContentType.
+type SetStoryHeadlineJSONRequestBody SetStoryHeadlineJSONBody
+
+// MergeStoryJSONRequestBody defines body for MergeStory for application/json ContentType.
+type MergeStoryJSONRequestBody = OtherStory
+
+// MoveStoryArticlesJSONRequestBody defines body for MoveStoryArticles for application/json ContentType.
+type MoveStoryArticlesJSONRequestBody = MovedStoryArticles
+
+// SplitStoryJSONRequestBody defines body for SplitStory for application/json ContentType.
+type SplitStoryJSONRequestBody = StoryArticles
+
+// SetStoryPreferencesJSONRequestBody defines body for SetStoryPreferences for application/json ContentType.
+type SetStoryPreferencesJSONRequestBody = StoryPreferences
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -8940,7 +9383,7 @@ type ClientInterface interface {
 	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
 	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
-	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// `rule.paused`, `rule.resumed`, `story.changed`, `story.alert_muted`, `story.alerts_changed`, `agent.acted`. New ones may be added. The timeline of a post contains
 	// all of its events.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -9198,6 +9641,9 @@ type ClientInterface interface {
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
 	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
 	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
+	// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -10612,6 +11058,140 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
 	PlausibleTimeseries(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListStories Lists stories, the articles of all sources that report the same event.
+	//
+	// Only articles on domains on which the workspace has seeds are counted, and stories with one
+	// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
+	// owner of a domain is the domain itself, unless the story preferences state another.
+	//
+	// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
+	ListStories(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStory Gets a story with its timeline.
+	//
+	// The id of a merged story leads to the story into which it was merged, which has another `id`.
+	//
+	// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
+	GetStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
+	//
+	// On the default accounts of the workspace.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
+	CreateStoryDraft(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStoryHeadlineWithBody Makes the title of an article the headline of its story.
+	//
+	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+	SetStoryHeadlineWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStoryHeadline Makes the title of an article the headline of its story.
+	//
+	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+	SetStoryHeadline(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MergeStoryWithBody Merges another story into this one.
+	//
+	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+	MergeStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MergeStory Merges another story into this one.
+	//
+	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+	MergeStory(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MoveStoryArticlesWithBody Moves articles of a story to another one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the other story.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+	MoveStoryArticlesWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MoveStoryArticles Moves articles of a story to another one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the other story.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+	MoveStoryArticles(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MuteStory Silences the alert that other sources have a story.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
+	MuteStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SplitStoryWithBody Moves articles of a story to a new one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the new story.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+	SplitStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SplitStory Moves articles of a story to a new one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the new story.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+	SplitStory(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoStoryEvent Undoes a merge, a split or a move.
+	//
+	// The articles are pinned to where they were. Undoing it again changes nothing.
+	//
+	// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
+	UndoStoryEvent(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
+	//
+	// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
+	GetStoryPreferences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStoryPreferencesWithBody Changes the alert about missed stories and the owners of sources.
+	//
+	// An alert is sent once for each story that enough independent owners have and the workspace does
+	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+	SetStoryPreferencesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
+	//
+	// An alert is sent once for each story that enough independent owners have and the workspace does
+	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+	SetStoryPreferences(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	//
 	// Posts, dead letters, deliveries, lateness and accounts are those of the workspace; engines and
@@ -11631,7 +12211,7 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 // `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
 // `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
-// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// `rule.paused`, `rule.resumed`, `story.changed`, `story.alert_muted`, `story.alerts_changed`, `agent.acted`. New ones may be added. The timeline of a post contains
 // all of its events.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
@@ -12209,6 +12789,9 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
 // `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
 // `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
+// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Corresponds with GET /api/v1/events (the `WorkspaceEvents` operationId).
@@ -15523,6 +16106,300 @@ func (c *Client) PlausibleRealtime(ctx context.Context, params *PlausibleRealtim
 // Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
 func (c *Client) PlausibleTimeseries(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPlausibleTimeseriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListStories Lists stories, the articles of all sources that report the same event.
+//
+// Only articles on domains on which the workspace has seeds are counted, and stories with one
+// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
+// owner of a domain is the domain itself, unless the story preferences state another.
+//
+// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
+func (c *Client) ListStories(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStoriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStory Gets a story with its timeline.
+//
+// The id of a merged story leads to the story into which it was merged, which has another `id`.
+//
+// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
+func (c *Client) GetStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStoryRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateStoryDraft Creates a draft post with the headline of a story and its link.
+//
+// On the default accounts of the workspace.
+//
+// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
+func (c *Client) CreateStoryDraft(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateStoryDraftRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStoryHeadlineWithBody Makes the title of an article the headline of its story.
+//
+// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+func (c *Client) SetStoryHeadlineWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStoryHeadlineRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStoryHeadline Makes the title of an article the headline of its story.
+//
+// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+func (c *Client) SetStoryHeadline(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStoryHeadlineRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MergeStoryWithBody Merges another story into this one.
+//
+// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+func (c *Client) MergeStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMergeStoryRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MergeStory Merges another story into this one.
+//
+// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+func (c *Client) MergeStory(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMergeStoryRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MoveStoryArticlesWithBody Moves articles of a story to another one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the other story.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+func (c *Client) MoveStoryArticlesWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMoveStoryArticlesRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MoveStoryArticles Moves articles of a story to another one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the other story.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+func (c *Client) MoveStoryArticles(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMoveStoryArticlesRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MuteStory Silences the alert that other sources have a story.
+//
+// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
+func (c *Client) MuteStory(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMuteStoryRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SplitStoryWithBody Moves articles of a story to a new one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the new story.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+func (c *Client) SplitStoryWithBody(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSplitStoryRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SplitStory Moves articles of a story to a new one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the new story.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+func (c *Client) SplitStory(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSplitStoryRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoStoryEvent Undoes a merge, a split or a move.
+//
+// The articles are pinned to where they were. Undoing it again changes nothing.
+//
+// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
+func (c *Client) UndoStoryEvent(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoStoryEventRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
+//
+// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
+func (c *Client) GetStoryPreferences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStoryPreferencesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStoryPreferencesWithBody Changes the alert about missed stories and the owners of sources.
+//
+// An alert is sent once for each story that enough independent owners have and the workspace does
+// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+func (c *Client) SetStoryPreferencesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStoryPreferencesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
+//
+// An alert is sent once for each story that enough independent owners have and the workspace does
+// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+func (c *Client) SetStoryPreferences(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStoryPreferencesRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -26464,6 +27341,535 @@ func NewPlausibleTimeseriesRequest(server string, params *PlausibleTimeseriesPar
 	return req, nil
 }
 
+// NewListStoriesRequest constructs an http.Request for the ListStories method
+func NewListStoriesRequest(server string, params *ListStoriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Language != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "language", *params.Language, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinOwners != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_owners", *params.MinOwners, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Coverage != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "coverage", *params.Coverage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStoryRequest constructs an http.Request for the GetStory method
+func NewGetStoryRequest(server string, id StoryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateStoryDraftRequest constructs an http.Request for the CreateStoryDraft method
+func NewCreateStoryDraftRequest(server string, id StoryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/draft", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetStoryHeadlineRequest calls the generic SetStoryHeadline builder with application/json body
+func NewSetStoryHeadlineRequest(server string, id StoryID, body SetStoryHeadlineJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetStoryHeadlineRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewSetStoryHeadlineRequestWithBody constructs an http.Request for the SetStoryHeadline method, with any body, and a specified content type
+func NewSetStoryHeadlineRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/headline", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewMergeStoryRequest calls the generic MergeStory builder with application/json body
+func NewMergeStoryRequest(server string, id StoryID, body MergeStoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMergeStoryRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewMergeStoryRequestWithBody constructs an http.Request for the MergeStory method, with any body, and a specified content type
+func NewMergeStoryRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/merge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewMoveStoryArticlesRequest calls the generic MoveStoryArticles builder with application/json body
+func NewMoveStoryArticlesRequest(server string, id StoryID, body MoveStoryArticlesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMoveStoryArticlesRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewMoveStoryArticlesRequestWithBody constructs an http.Request for the MoveStoryArticles method, with any body, and a specified content type
+func NewMoveStoryArticlesRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/move", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewMuteStoryRequest constructs an http.Request for the MuteStory method
+func NewMuteStoryRequest(server string, id StoryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/mute", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSplitStoryRequest calls the generic SplitStory builder with application/json body
+func NewSplitStoryRequest(server string, id StoryID, body SplitStoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSplitStoryRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewSplitStoryRequestWithBody constructs an http.Request for the SplitStory method, with any body, and a specified content type
+func NewSplitStoryRequestWithBody(server string, id StoryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stories/%s/split", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewUndoStoryEventRequest constructs an http.Request for the UndoStoryEvent method
+func NewUndoStoryEventRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/story-events/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStoryPreferencesRequest constructs an http.Request for the GetStoryPreferences method
+func NewGetStoryPreferencesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/story-preferences")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetStoryPreferencesRequest calls the generic SetStoryPreferences builder with application/json body
+func NewSetStoryPreferencesRequest(server string, body SetStoryPreferencesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetStoryPreferencesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSetStoryPreferencesRequestWithBody constructs an http.Request for the SetStoryPreferences method, with any body, and a specified content type
+func NewSetStoryPreferencesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/story-preferences")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetSystemRequest constructs an http.Request for the GetSystem method
 func NewGetSystemRequest(server string) (*http.Request, error) {
 	var err error
@@ -28376,7 +29782,7 @@ type ClientWithResponsesInterface interface {
 	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
 	// `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
-	// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+	// `rule.paused`, `rule.resumed`, `story.changed`, `story.alert_muted`, `story.alerts_changed`, `agent.acted`. New ones may be added. The timeline of a post contains
 	// all of its events.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -28670,6 +30076,9 @@ type ClientWithResponsesInterface interface {
 	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
 	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
 	// `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
+	// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
+	// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
+	// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
 	// `system_trouble`, `system_recovered` (`alert`, `message`).
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -30289,6 +31698,152 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/stats/timeseries (the `PlausibleTimeseries` operationId).
 	PlausibleTimeseriesWithResponse(ctx context.Context, params *PlausibleTimeseriesParams, reqEditors ...RequestEditorFn) (*PlausibleTimeseriesResponse, error)
+
+	// ListStoriesWithResponse Lists stories, the articles of all sources that report the same event.
+	//
+	// Only articles on domains on which the workspace has seeds are counted, and stories with one
+	// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
+	// owner of a domain is the domain itself, unless the story preferences state another.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
+	ListStoriesWithResponse(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*ListStoriesResponse, error)
+
+	// GetStoryWithResponse Gets a story with its timeline.
+	//
+	// The id of a merged story leads to the story into which it was merged, which has another `id`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
+	GetStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*GetStoryResponse, error)
+
+	// CreateStoryDraftWithResponse Creates a draft post with the headline of a story and its link.
+	//
+	// On the default accounts of the workspace.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
+	CreateStoryDraftWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*CreateStoryDraftResponse, error)
+
+	// SetStoryHeadlineWithBodyWithResponse Makes the title of an article the headline of its story.
+	//
+	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+	SetStoryHeadlineWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error)
+
+	// SetStoryHeadlineWithResponse Makes the title of an article the headline of its story.
+	//
+	// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+	SetStoryHeadlineWithResponse(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error)
+
+	// MergeStoryWithBodyWithResponse Merges another story into this one.
+	//
+	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+	MergeStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error)
+
+	// MergeStoryWithResponse Merges another story into this one.
+	//
+	// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+	MergeStoryWithResponse(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error)
+
+	// MoveStoryArticlesWithBodyWithResponse Moves articles of a story to another one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the other story.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+	MoveStoryArticlesWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error)
+
+	// MoveStoryArticlesWithResponse Moves articles of a story to another one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the other story.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+	MoveStoryArticlesWithResponse(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error)
+
+	// MuteStoryWithResponse Silences the alert that other sources have a story.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
+	MuteStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*MuteStoryResponse, error)
+
+	// SplitStoryWithBodyWithResponse Moves articles of a story to a new one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the new story.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+	SplitStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error)
+
+	// SplitStoryWithResponse Moves articles of a story to a new one.
+	//
+	// Near-duplicates of the articles move too. The articles are pinned to the new story.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+	SplitStoryWithResponse(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error)
+
+	// UndoStoryEventWithResponse Undoes a merge, a split or a move.
+	//
+	// The articles are pinned to where they were. Undoing it again changes nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
+	UndoStoryEventWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*UndoStoryEventResponse, error)
+
+	// GetStoryPreferencesWithResponse Returns the alert about missed stories and the owners of sources.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
+	GetStoryPreferencesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoryPreferencesResponse, error)
+
+	// SetStoryPreferencesWithBodyWithResponse Changes the alert about missed stories and the owners of sources.
+	//
+	// An alert is sent once for each story that enough independent owners have and the workspace does
+	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+	SetStoryPreferencesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error)
+
+	// SetStoryPreferencesWithResponse Changes the alert about missed stories and the owners of sources.
+	//
+	// An alert is sent once for each story that enough independent owners have and the workspace does
+	// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+	// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+	SetStoryPreferencesWithResponse(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error)
 
 	// GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
 	//
@@ -41916,6 +43471,580 @@ func (r PlausibleTimeseriesResponse) ContentType() string {
 	return ""
 }
 
+// ListStoriesResponseDefaultHeaders the declared response headers of an HTTP default response for ListStories
+type ListStoriesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListStoriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StoryList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListStoriesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListStoriesResponse) GetJSON200() *StoryList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListStoriesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListStoriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListStoriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListStoriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListStoriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetStoryResponseDefaultHeaders the declared response headers of an HTTP default response for GetStory
+type GetStoryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetStoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StoryPage
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetStoryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStoryResponse) GetJSON200() *StoryPage {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetStoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateStoryDraftResponseDefaultHeaders the declared response headers of an HTTP default response for CreateStoryDraft
+type CreateStoryDraftResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type CreateStoryDraftResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *struct {
+		PostId openapi_types.UUID `json:"post_id"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateStoryDraftResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateStoryDraftResponse) GetJSON201() *struct {
+	PostId openapi_types.UUID `json:"post_id"`
+} {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateStoryDraftResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateStoryDraftResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateStoryDraftResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateStoryDraftResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateStoryDraftResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SetStoryHeadlineResponseDefaultHeaders the declared response headers of an HTTP default response for SetStoryHeadline
+type SetStoryHeadlineResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type SetStoryHeadlineResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SetStoryHeadlineResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetStoryHeadlineResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetStoryHeadlineResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetStoryHeadlineResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetStoryHeadlineResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetStoryHeadlineResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MergeStoryResponseDefaultHeaders the declared response headers of an HTTP default response for MergeStory
+type MergeStoryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type MergeStoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *MergeStoryResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MergeStoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MergeStoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MergeStoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MergeStoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MergeStoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MoveStoryArticlesResponseDefaultHeaders the declared response headers of an HTTP default response for MoveStoryArticles
+type MoveStoryArticlesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type MoveStoryArticlesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *MoveStoryArticlesResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MoveStoryArticlesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MoveStoryArticlesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MoveStoryArticlesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MoveStoryArticlesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MoveStoryArticlesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MuteStoryResponseDefaultHeaders the declared response headers of an HTTP default response for MuteStory
+type MuteStoryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type MuteStoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *MuteStoryResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MuteStoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MuteStoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MuteStoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MuteStoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MuteStoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SplitStoryResponseDefaultHeaders the declared response headers of an HTTP default response for SplitStory
+type SplitStoryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type SplitStoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OtherStory
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SplitStoryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SplitStoryResponse) GetJSON200() *OtherStory {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SplitStoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SplitStoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SplitStoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SplitStoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SplitStoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UndoStoryEventResponseDefaultHeaders the declared response headers of an HTTP default response for UndoStoryEvent
+type UndoStoryEventResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type UndoStoryEventResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *UndoStoryEventResponseDefaultHeaders
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UndoStoryEventResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoStoryEventResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoStoryEventResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoStoryEventResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoStoryEventResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetStoryPreferencesResponseDefaultHeaders the declared response headers of an HTTP default response for GetStoryPreferences
+type GetStoryPreferencesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetStoryPreferencesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StoryPreferences
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetStoryPreferencesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStoryPreferencesResponse) GetJSON200() *StoryPreferences {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetStoryPreferencesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStoryPreferencesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStoryPreferencesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStoryPreferencesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStoryPreferencesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SetStoryPreferencesResponseDefaultHeaders the declared response headers of an HTTP default response for SetStoryPreferences
+type SetStoryPreferencesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type SetStoryPreferencesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StoryPreferences
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SetStoryPreferencesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetStoryPreferencesResponse) GetJSON200() *StoryPreferences {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetStoryPreferencesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetStoryPreferencesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetStoryPreferencesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetStoryPreferencesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetStoryPreferencesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSystemResponseDefaultHeaders the declared response headers of an HTTP default response for GetSystem
 type GetSystemResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -44557,7 +46686,7 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 // `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
 // `domain.changed`, `domain.extraction_changed`, `rule.created`, `rule.changed`, `rule.deleted`,
-// `rule.paused`, `rule.resumed`, `agent.acted`. New ones may be added. The timeline of a post contains
+// `rule.paused`, `rule.resumed`, `story.changed`, `story.alert_muted`, `story.alerts_changed`, `agent.acted`. New ones may be added. The timeline of a post contains
 // all of its events.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -45043,6 +47172,9 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of sites:
 // `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of rules: `rule_paused` (`rule_id`,
 // `reason`). Of watched pages: `page_changed` (`watch_id`, `change_id`, `url`). Of the installation:
+// with alerts: `article_matched` (`saved_search_id`, `article_id`, `url`). Of stories that other
+// sources have: `story_missed` (`story_id`, `title`, `url`, `owners`, `post_id` of a draft). Of sites:
+// `site_spike`, `site_drop` (`site_id`, `hour`, `views`, `usual`). Of the installation:
 // `system_trouble`, `system_recovered` (`alert`, `message`).
 //
 // Returns a wrapper object for the known response body format(s).
@@ -47807,6 +49939,248 @@ func (c *ClientWithResponses) PlausibleTimeseriesWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParsePlausibleTimeseriesResponse(rsp)
+}
+
+// ListStoriesWithResponse Lists stories, the articles of all sources that report the same event.
+//
+// Only articles on domains on which the workspace has seeds are counted, and stories with one
+// article are not listed. A near-duplicate of an article that was found earlier is a copy. The
+// owner of a domain is the domain itself, unless the story preferences state another.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stories (the `ListStories` operationId).
+func (c *ClientWithResponses) ListStoriesWithResponse(ctx context.Context, params *ListStoriesParams, reqEditors ...RequestEditorFn) (*ListStoriesResponse, error) {
+	rsp, err := c.ListStories(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListStoriesResponse(rsp)
+}
+
+// GetStoryWithResponse Gets a story with its timeline.
+//
+// The id of a merged story leads to the story into which it was merged, which has another `id`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stories/{id} (the `GetStory` operationId).
+func (c *ClientWithResponses) GetStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*GetStoryResponse, error) {
+	rsp, err := c.GetStory(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStoryResponse(rsp)
+}
+
+// CreateStoryDraftWithResponse Creates a draft post with the headline of a story and its link.
+//
+// On the default accounts of the workspace.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/draft (the `CreateStoryDraft` operationId).
+func (c *ClientWithResponses) CreateStoryDraftWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*CreateStoryDraftResponse, error) {
+	rsp, err := c.CreateStoryDraft(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateStoryDraftResponse(rsp)
+}
+
+// SetStoryHeadlineWithBodyWithResponse Makes the title of an article the headline of its story.
+//
+// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+func (c *ClientWithResponses) SetStoryHeadlineWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error) {
+	rsp, err := c.SetStoryHeadlineWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStoryHeadlineResponse(rsp)
+}
+
+// SetStoryHeadlineWithResponse Makes the title of an article the headline of its story.
+//
+// Without an article, the headline is that of the article that is most similar to the story, among those of its last 6 hours.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/stories/{id}/headline (the `SetStoryHeadline` operationId).
+func (c *ClientWithResponses) SetStoryHeadlineWithResponse(ctx context.Context, id StoryID, body SetStoryHeadlineJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryHeadlineResponse, error) {
+	rsp, err := c.SetStoryHeadline(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStoryHeadlineResponse(rsp)
+}
+
+// MergeStoryWithBodyWithResponse Merges another story into this one.
+//
+// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+func (c *ClientWithResponses) MergeStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error) {
+	rsp, err := c.MergeStoryWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMergeStoryResponse(rsp)
+}
+
+// MergeStoryWithResponse Merges another story into this one.
+//
+// Its articles are pinned here. Stories are shared by workspaces, so this is refused with `story_shared` if the workspace does not crawl the source of one of the articles.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/merge (the `MergeStory` operationId).
+func (c *ClientWithResponses) MergeStoryWithResponse(ctx context.Context, id StoryID, body MergeStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*MergeStoryResponse, error) {
+	rsp, err := c.MergeStory(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMergeStoryResponse(rsp)
+}
+
+// MoveStoryArticlesWithBodyWithResponse Moves articles of a story to another one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the other story.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+func (c *ClientWithResponses) MoveStoryArticlesWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error) {
+	rsp, err := c.MoveStoryArticlesWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMoveStoryArticlesResponse(rsp)
+}
+
+// MoveStoryArticlesWithResponse Moves articles of a story to another one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the other story.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/move (the `MoveStoryArticles` operationId).
+func (c *ClientWithResponses) MoveStoryArticlesWithResponse(ctx context.Context, id StoryID, body MoveStoryArticlesJSONRequestBody, reqEditors ...RequestEditorFn) (*MoveStoryArticlesResponse, error) {
+	rsp, err := c.MoveStoryArticles(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMoveStoryArticlesResponse(rsp)
+}
+
+// MuteStoryWithResponse Silences the alert that other sources have a story.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/mute (the `MuteStory` operationId).
+func (c *ClientWithResponses) MuteStoryWithResponse(ctx context.Context, id StoryID, reqEditors ...RequestEditorFn) (*MuteStoryResponse, error) {
+	rsp, err := c.MuteStory(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMuteStoryResponse(rsp)
+}
+
+// SplitStoryWithBodyWithResponse Moves articles of a story to a new one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the new story.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+func (c *ClientWithResponses) SplitStoryWithBodyWithResponse(ctx context.Context, id StoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error) {
+	rsp, err := c.SplitStoryWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSplitStoryResponse(rsp)
+}
+
+// SplitStoryWithResponse Moves articles of a story to a new one.
+//
+// Near-duplicates of the articles move too. The articles are pinned to the new story.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stories/{id}/split (the `SplitStory` operationId).
+func (c *ClientWithResponses) SplitStoryWithResponse(ctx context.Context, id StoryID, body SplitStoryJSONRequestBody, reqEditors ...RequestEditorFn) (*SplitStoryResponse, error) {
+	rsp, err := c.SplitStory(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSplitStoryResponse(rsp)
+}
+
+// UndoStoryEventWithResponse Undoes a merge, a split or a move.
+//
+// The articles are pinned to where they were. Undoing it again changes nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/story-events/{id}/undo (the `UndoStoryEvent` operationId).
+func (c *ClientWithResponses) UndoStoryEventWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*UndoStoryEventResponse, error) {
+	rsp, err := c.UndoStoryEvent(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoStoryEventResponse(rsp)
+}
+
+// GetStoryPreferencesWithResponse Returns the alert about missed stories and the owners of sources.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/story-preferences (the `GetStoryPreferences` operationId).
+func (c *ClientWithResponses) GetStoryPreferencesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoryPreferencesResponse, error) {
+	rsp, err := c.GetStoryPreferences(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStoryPreferencesResponse(rsp)
+}
+
+// SetStoryPreferencesWithBodyWithResponse Changes the alert about missed stories and the owners of sources.
+//
+// An alert is sent once for each story that enough independent owners have and the workspace does
+// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+func (c *ClientWithResponses) SetStoryPreferencesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error) {
+	rsp, err := c.SetStoryPreferencesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStoryPreferencesResponse(rsp)
+}
+
+// SetStoryPreferencesWithResponse Changes the alert about missed stories and the owners of sources.
+//
+// An alert is sent once for each story that enough independent owners have and the workspace does
+// not: none of its sites has an article of the story, and none of its posts links to one. It waits
+// for the next crawl of the sites of the workspace. Drafts are created in the name of the member who stored the preferences.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/story-preferences (the `SetStoryPreferences` operationId).
+func (c *ClientWithResponses) SetStoryPreferencesWithResponse(ctx context.Context, body SetStoryPreferencesJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStoryPreferencesResponse, error) {
+	rsp, err := c.SetStoryPreferences(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStoryPreferencesResponse(rsp)
 }
 
 // GetSystemWithResponse Returns the state of the installation - health, backlog, lateness and alerts.
@@ -58223,6 +60597,494 @@ func ParsePlausibleTimeseriesResponse(rsp *http.Response) (*PlausibleTimeseriesR
 	switch {
 	case true:
 		var headers PlausibleTimeseriesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListStoriesResponse parses an HTTP response from a ListStoriesWithResponse call
+func ParseListStoriesResponse(rsp *http.Response) (*ListStoriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListStoriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StoryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListStoriesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetStoryResponse parses an HTTP response from a GetStoryWithResponse call
+func ParseGetStoryResponse(rsp *http.Response) (*GetStoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StoryPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetStoryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateStoryDraftResponse parses an HTTP response from a CreateStoryDraftWithResponse call
+func ParseCreateStoryDraftResponse(rsp *http.Response) (*CreateStoryDraftResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateStoryDraftResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest struct {
+			PostId openapi_types.UUID `json:"post_id"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers CreateStoryDraftResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSetStoryHeadlineResponse parses an HTTP response from a SetStoryHeadlineWithResponse call
+func ParseSetStoryHeadlineResponse(rsp *http.Response) (*SetStoryHeadlineResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetStoryHeadlineResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SetStoryHeadlineResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMergeStoryResponse parses an HTTP response from a MergeStoryWithResponse call
+func ParseMergeStoryResponse(rsp *http.Response) (*MergeStoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MergeStoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers MergeStoryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMoveStoryArticlesResponse parses an HTTP response from a MoveStoryArticlesWithResponse call
+func ParseMoveStoryArticlesResponse(rsp *http.Response) (*MoveStoryArticlesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MoveStoryArticlesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers MoveStoryArticlesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMuteStoryResponse parses an HTTP response from a MuteStoryWithResponse call
+func ParseMuteStoryResponse(rsp *http.Response) (*MuteStoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MuteStoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers MuteStoryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSplitStoryResponse parses an HTTP response from a SplitStoryWithResponse call
+func ParseSplitStoryResponse(rsp *http.Response) (*SplitStoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SplitStoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OtherStory
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SplitStoryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUndoStoryEventResponse parses an HTTP response from a UndoStoryEventWithResponse call
+func ParseUndoStoryEventResponse(rsp *http.Response) (*UndoStoryEventResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoStoryEventResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers UndoStoryEventResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetStoryPreferencesResponse parses an HTTP response from a GetStoryPreferencesWithResponse call
+func ParseGetStoryPreferencesResponse(rsp *http.Response) (*GetStoryPreferencesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStoryPreferencesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StoryPreferences
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetStoryPreferencesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSetStoryPreferencesResponse parses an HTTP response from a SetStoryPreferencesWithResponse call
+func ParseSetStoryPreferencesResponse(rsp *http.Response) (*SetStoryPreferencesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetStoryPreferencesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StoryPreferences
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SetStoryPreferencesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -33,6 +33,7 @@ type Activities struct {
 	Reports    *activities.Reports // set together with Views
 	Crawler    *CrawlActivities    // nil: the crawler is switched off
 	Search     *activities.Search  // nil: without articles
+	Stories    *activities.Stories // set together with Search
 	Rules      *activities.Rules   // set together with Search
 	Measure    *activities.Measure // nil: metrics of posts are not read
 }
@@ -76,6 +77,7 @@ type Worker struct {
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
 	search   worker.Worker // nil: without articles
+	stories  bool          // articles are placed in stories
 	rules    bool          // rules are evaluated
 	measure  worker.Worker // nil: metrics of posts are not read
 	running  *delivery.InFlight
@@ -145,13 +147,13 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, stories: a.Stories != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
 		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
 	}
 	if a.Search != nil {
-		w.search = NewSearch(c, a.Search)
+		w.search = NewSearch(c, a.Search, a.Stories)
 	}
 	if a.Measure != nil {
 		w.measure = NewMeasure(c, a.Measure)
@@ -219,7 +221,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.stories, storySchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {

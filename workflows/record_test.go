@@ -338,6 +338,7 @@ func register(r worker.WorkflowRegistry) {
 	registerCrawl(r)
 	registerSearch(r)
 	registerRules(r)
+	registerStories(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

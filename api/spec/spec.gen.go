@@ -1040,6 +1040,24 @@ func (e RateLimitSource) Valid() bool {
 	}
 }
 
+// Defines values for RelatedStoryRelation.
+const (
+	Earlier RelatedStoryRelation = "earlier"
+	Later   RelatedStoryRelation = "later"
+)
+
+// Valid indicates whether the value is a known member of the RelatedStoryRelation enum.
+func (e RelatedStoryRelation) Valid() bool {
+	switch e {
+	case Earlier:
+		return true
+	case Later:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReportGapCode.
 const (
 	ReportGapCodeArticlePages   ReportGapCode = "article_pages"
@@ -1811,6 +1829,114 @@ func (e StatsImportSource) Valid() bool {
 	}
 }
 
+// Defines values for StoryAlert.
+const (
+	StoryAlertCovered StoryAlert = "covered"
+	StoryAlertMuted   StoryAlert = "muted"
+	StoryAlertSent    StoryAlert = "sent"
+	StoryAlertWaiting StoryAlert = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StoryAlert enum.
+func (e StoryAlert) Valid() bool {
+	switch e {
+	case StoryAlertCovered:
+		return true
+	case StoryAlertMuted:
+		return true
+	case StoryAlertSent:
+		return true
+	case StoryAlertWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryCoverage.
+const (
+	StoryCoverageCovered   StoryCoverage = "covered"
+	StoryCoverageUncovered StoryCoverage = "uncovered"
+)
+
+// Valid indicates whether the value is a known member of the StoryCoverage enum.
+func (e StoryCoverage) Valid() bool {
+	switch e {
+	case StoryCoverageCovered:
+		return true
+	case StoryCoverageUncovered:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryEventKind.
+const (
+	HeadlinePinned StoryEventKind = "headline_pinned"
+	Merged         StoryEventKind = "merged"
+	Moved          StoryEventKind = "moved"
+	Split          StoryEventKind = "split"
+)
+
+// Valid indicates whether the value is a known member of the StoryEventKind enum.
+func (e StoryEventKind) Valid() bool {
+	switch e {
+	case HeadlinePinned:
+		return true
+	case Merged:
+		return true
+	case Moved:
+		return true
+	case Split:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryOrder.
+const (
+	Latest StoryOrder = "latest"
+	Rising StoryOrder = "rising"
+)
+
+// Valid indicates whether the value is a known member of the StoryOrder enum.
+func (e StoryOrder) Valid() bool {
+	switch e {
+	case Latest:
+		return true
+	case Rising:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoryPageAlert.
+const (
+	StoryPageAlertCovered StoryPageAlert = "covered"
+	StoryPageAlertMuted   StoryPageAlert = "muted"
+	StoryPageAlertSent    StoryPageAlert = "sent"
+	StoryPageAlertWaiting StoryPageAlert = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StoryPageAlert enum.
+func (e StoryPageAlert) Valid() bool {
+	switch e {
+	case StoryPageAlertCovered:
+		return true
+	case StoryPageAlertMuted:
+		return true
+	case StoryPageAlertSent:
+		return true
+	case StoryPageAlertWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SubscriptionKind.
 const (
 	SubscriptionKindAlerts  SubscriptionKind = "alerts"
@@ -2061,6 +2187,7 @@ const (
 	WebhookTypeRulePaused                WebhookType = "rule.paused"
 	WebhookTypeSiteDrop                  WebhookType = "site.drop"
 	WebhookTypeSiteSpike                 WebhookType = "site.spike"
+	WebhookTypeStoryMissed               WebhookType = "story.missed"
 	WebhookTypeSystemRecovered           WebhookType = "system.recovered"
 	WebhookTypeSystemTrouble             WebhookType = "system.trouble"
 )
@@ -2101,6 +2228,8 @@ func (e WebhookType) Valid() bool {
 	case WebhookTypeSiteDrop:
 		return true
 	case WebhookTypeSiteSpike:
+		return true
+	case WebhookTypeStoryMissed:
 		return true
 	case WebhookTypeSystemRecovered:
 		return true
@@ -4130,6 +4259,12 @@ type MissedOccurrence struct {
 	Reason     string `json:"reason"`
 }
 
+// MovedStoryArticles defines model for MovedStoryArticles.
+type MovedStoryArticles struct {
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+	StoryId    openapi_types.UUID   `json:"story_id"`
+}
+
 // MyToken Absent in browser sessions.
 type MyToken struct {
 	// ExpiresAt Absent if it never expires.
@@ -4623,6 +4758,11 @@ type Occurrence struct {
 // OccurrenceList defines model for OccurrenceList.
 type OccurrenceList struct {
 	Occurrences []Occurrence `json:"occurrences"`
+}
+
+// OtherStory defines model for OtherStory.
+type OtherStory struct {
+	StoryId openapi_types.UUID `json:"story_id"`
 }
 
 // Override What differs on one account. Each field has three states:
@@ -5354,6 +5494,20 @@ type Rejection struct {
 	// Note The requested changes, for the author.
 	Note string `json:"note"`
 }
+
+// RelatedStory defines model for RelatedStory.
+type RelatedStory struct {
+	Id     openapi_types.UUID `json:"id"`
+	LastAt time.Time          `json:"last_at"`
+
+	// Relation `earlier`: this story follows it up.
+	Relation   RelatedStoryRelation `json:"relation"`
+	Similarity float32              `json:"similarity"`
+	Title      string               `json:"title"`
+}
+
+// RelatedStoryRelation `earlier`: this story follows it up.
+type RelatedStoryRelation string
 
 // ReportArticle defines model for ReportArticle.
 type ReportArticle struct {
@@ -6491,6 +6645,247 @@ type StatsImport struct {
 // StatsImportSource defines model for StatsImport.Source.
 type StatsImportSource string
 
+// Story defines model for Story.
+type Story struct {
+	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+	Alert *StoryAlert `json:"alert,omitempty"`
+
+	// AlertPostId The draft of the alert.
+	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
+
+	// Articles With copies.
+	Articles int `json:"articles"`
+
+	// Copies Near-duplicates of an article that was found earlier.
+	Copies int `json:"copies"`
+
+	// FirstAt The earliest time that an article states.
+	FirstAt time.Time `json:"first_at"`
+
+	// FirstSeenAt When the crawler found the first article.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// FollowsId The earlier story that it follows up.
+	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
+	Headline  StoryHeadline       `json:"headline"`
+	Id        openapi_types.UUID  `json:"id"`
+
+	// Language ISO 639-1; empty: unknown.
+	Language string `json:"language"`
+
+	// LastAt The latest time that an article states.
+	LastAt time.Time `json:"last_at"`
+
+	// NewOwners Of these, those that joined in the last 3 hours.
+	NewOwners int `json:"new_owners"`
+
+	// OwnArticles Articles on sites of the workspace.
+	OwnArticles int `json:"own_articles"`
+
+	// Owners Owners of sources with an article that is no copy.
+	Owners int `json:"owners"`
+}
+
+// StoryAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+type StoryAlert string
+
+// StoryArticles defines model for StoryArticles.
+type StoryArticles struct {
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+}
+
+// StoryCorrection defines model for StoryCorrection.
+type StoryCorrection struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Changed Fields that differ from the previous version.
+	Changed       []string  `json:"changed"`
+	PreviousTitle string    `json:"previous_title"`
+	SeenAt        time.Time `json:"seen_at"`
+	Title         string    `json:"title"`
+	Version       int64     `json:"version"`
+}
+
+// StoryCoverage defines model for StoryCoverage.
+type StoryCoverage string
+
+// StoryEntry defines model for StoryEntry.
+type StoryEntry struct {
+	// Added Sentences with something that no earlier article has; none for copies, and if the publisher forbids showing text.
+	Added     []string           `json:"added"`
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Copy A near-duplicate of an article that was found earlier.
+	Copy bool `json:"copy"`
+
+	// DateOnly `published_at` has no time of day.
+	DateOnly *bool  `json:"date_only,omitempty"`
+	Domain   string `json:"domain"`
+
+	// FirstSeenAt When the crawler found it.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	Lead        *string   `json:"lead,omitempty"`
+
+	// Own On a site of the workspace.
+	Own bool `json:"own"`
+
+	// Owner Of the domain.
+	Owner string `json:"owner"`
+
+	// Pinned An editor placed it here.
+	Pinned bool `json:"pinned"`
+
+	// PublishedAt As the page states.
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+
+	// Similarity With the story, 0 to 1.
+	Similarity float32 `json:"similarity"`
+	Title      string  `json:"title"`
+	Url        string  `json:"url"`
+}
+
+// StoryEvent defines model for StoryEvent.
+type StoryEvent struct {
+	// Actor `user:<id>` or `dateline`.
+	Actor      string               `json:"actor"`
+	ArticleIds []openapi_types.UUID `json:"article_ids"`
+	At         time.Time            `json:"at"`
+	CanUndo    bool                 `json:"can_undo"`
+	Id         openapi_types.UUID   `json:"id"`
+	Kind       StoryEventKind       `json:"kind"`
+
+	// OtherId The story that was merged into this one, or where the articles moved.
+	OtherId  *openapi_types.UUID `json:"other_id,omitempty"`
+	StoryId  openapi_types.UUID  `json:"story_id"`
+	UndoneAt *time.Time          `json:"undone_at,omitempty"`
+}
+
+// StoryEventKind defines model for StoryEvent.Kind.
+type StoryEventKind string
+
+// StoryHeadline defines model for StoryHeadline.
+type StoryHeadline struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	Domain    string             `json:"domain"`
+	ImageUrl  *string            `json:"image_url,omitempty"`
+
+	// Pinned An editor chose it.
+	Pinned bool   `json:"pinned"`
+	Title  string `json:"title"`
+	Url    string `json:"url"`
+}
+
+// StoryList defines model for StoryList.
+type StoryList struct {
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Stories    []Story `json:"stories"`
+}
+
+// StoryOrder defines model for StoryOrder.
+type StoryOrder string
+
+// StoryPage defines model for StoryPage.
+type StoryPage struct {
+	// Alert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+	Alert *StoryPageAlert `json:"alert,omitempty"`
+
+	// AlertPostId The draft of the alert.
+	AlertPostId *openapi_types.UUID `json:"alert_post_id,omitempty"`
+
+	// Articles With copies.
+	Articles int `json:"articles"`
+
+	// Copies Near-duplicates of an article that was found earlier.
+	Copies int `json:"copies"`
+
+	// Corrections Later versions of articles with another text.
+	Corrections []StoryCorrection `json:"corrections"`
+
+	// Entries The articles, in the order in which the crawler found them.
+	Entries []StoryEntry `json:"entries"`
+
+	// Events The last 50 merges, splits and other changes, the newest first.
+	Events []StoryEvent `json:"events"`
+
+	// FirstAt The earliest time that an article states.
+	FirstAt time.Time `json:"first_at"`
+
+	// FirstSeenAt When the crawler found the first article.
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// FollowsId The earlier story that it follows up.
+	FollowsId *openapi_types.UUID `json:"follows_id,omitempty"`
+	Headline  StoryHeadline       `json:"headline"`
+	Id        openapi_types.UUID  `json:"id"`
+
+	// Language ISO 639-1; empty: unknown.
+	Language string `json:"language"`
+
+	// LastAt The latest time that an article states.
+	LastAt time.Time `json:"last_at"`
+
+	// NewOwners Of these, those that joined in the last 3 hours.
+	NewOwners int `json:"new_owners"`
+
+	// OwnArticles Articles on sites of the workspace.
+	OwnArticles int `json:"own_articles"`
+
+	// Owners Owners of sources with an article that is no copy.
+	Owners int `json:"owners"`
+
+	// Posts Posts of the workspace that link to an article of the story.
+	Posts []StoryPost `json:"posts"`
+
+	// Readers Of the articles on sites of the workspace, of all time.
+	Readers StoryReaders `json:"readers"`
+
+	// Related The story that this one follows up, and those that follow it.
+	Related []RelatedStory `json:"related"`
+
+	// Truncated There are more than 200 articles.
+	Truncated bool `json:"truncated"`
+}
+
+// StoryPageAlert State of the alert that others have the story. `covered`: the workspace had it before the alert was due.
+type StoryPageAlert string
+
+// StoryPost defines model for StoryPost.
+type StoryPost struct {
+	// ArticleId The article that it links to.
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// At When it was or will be published.
+	At      *time.Time         `json:"at,omitempty"`
+	Content string             `json:"content"`
+	Id      openapi_types.UUID `json:"id"`
+	Status  string             `json:"status"`
+}
+
+// StoryPreferences defines model for StoryPreferences.
+type StoryPreferences struct {
+	AlertEnabled bool `json:"alert_enabled"`
+
+	// CreateDraft An alert creates a draft post, with the headline and its link.
+	CreateDraft bool `json:"create_draft"`
+
+	// MaxAgeHours Hours since the crawler found the first article.
+	MaxAgeHours int `json:"max_age_hours"`
+
+	// MinOwners Independent owners that have the story.
+	MinOwners int `json:"min_owners"`
+
+	// Owners Registered domains and the names of their owners. Domains of one owner count as one source.
+	Owners map[string]string `json:"owners"`
+}
+
+// StoryReaders Of the articles on sites of the workspace, of all time.
+type StoryReaders struct {
+	Views int64 `json:"views"`
+
+	// Visitors Summed over pages.
+	Visitors int64 `json:"visitors"`
+}
+
 // Subscription defines model for Subscription.
 type Subscription struct {
 	CreatedAt time.Time            `json:"created_at"`
@@ -7412,6 +7807,9 @@ type SeriesID = openapi_types.UUID
 // SiteID defines model for SiteID.
 type SiteID = openapi_types.UUID
 
+// StoryID defines model for StoryID.
+type StoryID = openapi_types.UUID
+
 // SubscriptionID defines model for SubscriptionID.
 type SubscriptionID = openapi_types.UUID
 
@@ -8271,6 +8669,36 @@ type PlausibleTimeseriesParams struct {
 	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
 }
 
+// ListStoriesParams defines parameters for ListStories.
+type ListStoriesParams struct {
+	// Order `latest`: by the last article. `rising`: stories of the last 72 hours that new owners joined in the last 3 hours, by their number; in one page.
+	Order *StoryOrder `form:"order,omitempty" json:"order,omitempty"`
+
+	// Language ISO 639-1.
+	Language *string `form:"language,omitempty" json:"language,omitempty"`
+
+	// From The last article is at or after this time. Default: 7 days ago.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The last article is before this time.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// MinOwners Least number of independent owners.
+	MinOwners *int `form:"min_owners,omitempty" json:"min_owners,omitempty"`
+
+	// Coverage Whether a site of the workspace has an article of the story. Default: any.
+	Coverage *StoryCoverage `form:"coverage,omitempty" json:"coverage,omitempty"`
+	Limit    *int           `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SetStoryHeadlineJSONBody defines parameters for SetStoryHeadline.
+type SetStoryHeadlineJSONBody struct {
+	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -8525,6 +8953,21 @@ type CreateSnippetJSONRequestBody = NewSnippet
 
 // UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
 type UpdateSnippetJSONRequestBody = SnippetEdit
+
+// SetStoryHeadlineJSONRequestBody defines body for SetStoryHeadline for application/json ContentType.
+type SetStoryHeadlineJSONRequestBody SetStoryHeadlineJSONBody
+
+// MergeStoryJSONRequestBody defines body for MergeStory for application/json ContentType.
+type MergeStoryJSONRequestBody = OtherStory
+
+// MoveStoryArticlesJSONRequestBody defines body for MoveStoryArticles for application/json ContentType.
+type MoveStoryArticlesJSONRequestBody = MovedStoryArticles
+
+// SplitStoryJSONRequestBody defines body for SplitStory for application/json ContentType.
+type SplitStoryJSONRequestBody = StoryArticles
+
+// SetStoryPreferencesJSONRequestBody defines body for SetStoryPreferences for application/json ContentType.
+type SetStoryPreferencesJSONRequestBody = StoryPreferences
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -9149,6 +9592,39 @@ type ServerInterface interface {
 	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
 	// (GET /api/v1/stats/timeseries)
 	PlausibleTimeseries(c *gin.Context, params PlausibleTimeseriesParams)
+	// ListStories Lists stories, the articles of all sources that report the same event.
+	// (GET /api/v1/stories)
+	ListStories(c *gin.Context, params ListStoriesParams)
+	// GetStory Gets a story with its timeline.
+	// (GET /api/v1/stories/{id})
+	GetStory(c *gin.Context, id StoryID)
+	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
+	// (POST /api/v1/stories/{id}/draft)
+	CreateStoryDraft(c *gin.Context, id StoryID)
+	// SetStoryHeadline Makes the title of an article the headline of its story.
+	// (PUT /api/v1/stories/{id}/headline)
+	SetStoryHeadline(c *gin.Context, id StoryID)
+	// MergeStory Merges another story into this one.
+	// (POST /api/v1/stories/{id}/merge)
+	MergeStory(c *gin.Context, id StoryID)
+	// MoveStoryArticles Moves articles of a story to another one.
+	// (POST /api/v1/stories/{id}/move)
+	MoveStoryArticles(c *gin.Context, id StoryID)
+	// MuteStory Silences the alert that other sources have a story.
+	// (POST /api/v1/stories/{id}/mute)
+	MuteStory(c *gin.Context, id StoryID)
+	// SplitStory Moves articles of a story to a new one.
+	// (POST /api/v1/stories/{id}/split)
+	SplitStory(c *gin.Context, id StoryID)
+	// UndoStoryEvent Undoes a merge, a split or a move.
+	// (POST /api/v1/story-events/{id}/undo)
+	UndoStoryEvent(c *gin.Context, id openapi_types.UUID)
+	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
+	// (GET /api/v1/story-preferences)
+	GetStoryPreferences(c *gin.Context)
+	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
+	// (PUT /api/v1/story-preferences)
+	SetStoryPreferences(c *gin.Context)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
@@ -15786,6 +16262,315 @@ func (siw *ServerInterfaceWrapper) PlausibleTimeseries(c *gin.Context) {
 	siw.Handler.PlausibleTimeseries(c, params)
 }
 
+// ListStories operation middleware
+func (siw *ServerInterfaceWrapper) ListStories(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListStoriesParams
+
+	// ------------- Optional query parameter "order" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", c.Request.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter order: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "language" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "language", c.Request.URL.Query(), &params.Language, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter language: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "min_owners" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_owners", c.Request.URL.Query(), &params.MinOwners, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter min_owners: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "coverage" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "coverage", c.Request.URL.Query(), &params.Coverage, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter coverage: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListStories(c, params)
+}
+
+// GetStory operation middleware
+func (siw *ServerInterfaceWrapper) GetStory(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetStory(c, id)
+}
+
+// CreateStoryDraft operation middleware
+func (siw *ServerInterfaceWrapper) CreateStoryDraft(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateStoryDraft(c, id)
+}
+
+// SetStoryHeadline operation middleware
+func (siw *ServerInterfaceWrapper) SetStoryHeadline(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetStoryHeadline(c, id)
+}
+
+// MergeStory operation middleware
+func (siw *ServerInterfaceWrapper) MergeStory(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.MergeStory(c, id)
+}
+
+// MoveStoryArticles operation middleware
+func (siw *ServerInterfaceWrapper) MoveStoryArticles(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.MoveStoryArticles(c, id)
+}
+
+// MuteStory operation middleware
+func (siw *ServerInterfaceWrapper) MuteStory(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.MuteStory(c, id)
+}
+
+// SplitStory operation middleware
+func (siw *ServerInterfaceWrapper) SplitStory(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id StoryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SplitStory(c, id)
+}
+
+// UndoStoryEvent operation middleware
+func (siw *ServerInterfaceWrapper) UndoStoryEvent(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UndoStoryEvent(c, id)
+}
+
+// GetStoryPreferences operation middleware
+func (siw *ServerInterfaceWrapper) GetStoryPreferences(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetStoryPreferences(c)
+}
+
+// SetStoryPreferences operation middleware
+func (siw *ServerInterfaceWrapper) SetStoryPreferences(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetStoryPreferences(c)
+}
+
 // GetSystem operation middleware
 func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
 
@@ -16892,6 +17677,17 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
 	router.DELETE(options.BaseURL+"/api/v1/domains/:domain/frontier", wrapper.EmptyFrontier)
+	router.GET(options.BaseURL+"/api/v1/stories", wrapper.ListStories)
+	router.GET(options.BaseURL+"/api/v1/stories/:id", wrapper.GetStory)
+	router.POST(options.BaseURL+"/api/v1/stories/:id/merge", wrapper.MergeStory)
+	router.POST(options.BaseURL+"/api/v1/stories/:id/split", wrapper.SplitStory)
+	router.POST(options.BaseURL+"/api/v1/stories/:id/move", wrapper.MoveStoryArticles)
+	router.PUT(options.BaseURL+"/api/v1/stories/:id/headline", wrapper.SetStoryHeadline)
+	router.POST(options.BaseURL+"/api/v1/stories/:id/mute", wrapper.MuteStory)
+	router.POST(options.BaseURL+"/api/v1/stories/:id/draft", wrapper.CreateStoryDraft)
+	router.POST(options.BaseURL+"/api/v1/story-events/:id/undo", wrapper.UndoStoryEvent)
+	router.GET(options.BaseURL+"/api/v1/story-preferences", wrapper.GetStoryPreferences)
+	router.PUT(options.BaseURL+"/api/v1/story-preferences", wrapper.SetStoryPreferences)
 	router.GET(options.BaseURL+"/api/v1/articles", wrapper.ListArticles)
 	router.GET(options.BaseURL+"/api/v1/articles/:id", wrapper.GetArticle)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/raw", wrapper.GetArticleRaw)
@@ -26221,6 +27017,454 @@ func (response PlausibleTimeseriesdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListStoriesRequestObject struct {
+	Params ListStoriesParams
+}
+
+type ListStoriesResponseObject interface {
+	VisitListStoriesResponse(w http.ResponseWriter) error
+}
+
+type ListStories200JSONResponse StoryList
+
+func (response ListStories200JSONResponse) VisitListStoriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListStoriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListStoriesdefaultApplicationProblemPlusJSONResponse) VisitListStoriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStoryRequestObject struct {
+	Id StoryID `json:"id"`
+}
+
+type GetStoryResponseObject interface {
+	VisitGetStoryResponse(w http.ResponseWriter) error
+}
+
+type GetStory200JSONResponse StoryPage
+
+func (response GetStory200JSONResponse) VisitGetStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetStorydefaultApplicationProblemPlusJSONResponse) VisitGetStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateStoryDraftRequestObject struct {
+	Id StoryID `json:"id"`
+}
+
+type CreateStoryDraftResponseObject interface {
+	VisitCreateStoryDraftResponse(w http.ResponseWriter) error
+}
+
+type CreateStoryDraft201JSONResponse struct {
+	PostId openapi_types.UUID `json:"post_id"`
+}
+
+func (response CreateStoryDraft201JSONResponse) VisitCreateStoryDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateStoryDraftdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateStoryDraftdefaultApplicationProblemPlusJSONResponse) VisitCreateStoryDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetStoryHeadlineRequestObject struct {
+	Id   StoryID `json:"id"`
+	Body *SetStoryHeadlineJSONRequestBody
+}
+
+type SetStoryHeadlineResponseObject interface {
+	VisitSetStoryHeadlineResponse(w http.ResponseWriter) error
+}
+
+type SetStoryHeadline204Response struct {
+}
+
+func (response SetStoryHeadline204Response) VisitSetStoryHeadlineResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type SetStoryHeadlinedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SetStoryHeadlinedefaultApplicationProblemPlusJSONResponse) VisitSetStoryHeadlineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MergeStoryRequestObject struct {
+	Id   StoryID `json:"id"`
+	Body *MergeStoryJSONRequestBody
+}
+
+type MergeStoryResponseObject interface {
+	VisitMergeStoryResponse(w http.ResponseWriter) error
+}
+
+type MergeStory204Response struct {
+}
+
+func (response MergeStory204Response) VisitMergeStoryResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type MergeStorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response MergeStorydefaultApplicationProblemPlusJSONResponse) VisitMergeStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MoveStoryArticlesRequestObject struct {
+	Id   StoryID `json:"id"`
+	Body *MoveStoryArticlesJSONRequestBody
+}
+
+type MoveStoryArticlesResponseObject interface {
+	VisitMoveStoryArticlesResponse(w http.ResponseWriter) error
+}
+
+type MoveStoryArticles204Response struct {
+}
+
+func (response MoveStoryArticles204Response) VisitMoveStoryArticlesResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type MoveStoryArticlesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response MoveStoryArticlesdefaultApplicationProblemPlusJSONResponse) VisitMoveStoryArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MuteStoryRequestObject struct {
+	Id StoryID `json:"id"`
+}
+
+type MuteStoryResponseObject interface {
+	VisitMuteStoryResponse(w http.ResponseWriter) error
+}
+
+type MuteStory204Response struct {
+}
+
+func (response MuteStory204Response) VisitMuteStoryResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type MuteStorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response MuteStorydefaultApplicationProblemPlusJSONResponse) VisitMuteStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SplitStoryRequestObject struct {
+	Id   StoryID `json:"id"`
+	Body *SplitStoryJSONRequestBody
+}
+
+type SplitStoryResponseObject interface {
+	VisitSplitStoryResponse(w http.ResponseWriter) error
+}
+
+type SplitStory200JSONResponse OtherStory
+
+func (response SplitStory200JSONResponse) VisitSplitStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SplitStorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SplitStorydefaultApplicationProblemPlusJSONResponse) VisitSplitStoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UndoStoryEventRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type UndoStoryEventResponseObject interface {
+	VisitUndoStoryEventResponse(w http.ResponseWriter) error
+}
+
+type UndoStoryEvent204Response struct {
+}
+
+func (response UndoStoryEvent204Response) VisitUndoStoryEventResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type UndoStoryEventdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UndoStoryEventdefaultApplicationProblemPlusJSONResponse) VisitUndoStoryEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStoryPreferencesRequestObject struct {
+}
+
+type GetStoryPreferencesResponseObject interface {
+	VisitGetStoryPreferencesResponse(w http.ResponseWriter) error
+}
+
+type GetStoryPreferences200JSONResponse StoryPreferences
+
+func (response GetStoryPreferences200JSONResponse) VisitGetStoryPreferencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStoryPreferencesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetStoryPreferencesdefaultApplicationProblemPlusJSONResponse) VisitGetStoryPreferencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetStoryPreferencesRequestObject struct {
+	Body *SetStoryPreferencesJSONRequestBody
+}
+
+type SetStoryPreferencesResponseObject interface {
+	VisitSetStoryPreferencesResponse(w http.ResponseWriter) error
+}
+
+type SetStoryPreferences200JSONResponse StoryPreferences
+
+func (response SetStoryPreferences200JSONResponse) VisitSetStoryPreferencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetStoryPreferencesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SetStoryPreferencesdefaultApplicationProblemPlusJSONResponse) VisitSetStoryPreferencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetSystemRequestObject struct {
 }
 
@@ -28436,6 +29680,39 @@ type StrictServerInterface interface {
 	// PlausibleTimeseries Plausible's Stats API v1: returns totals by day or month.
 	// (GET /api/v1/stats/timeseries)
 	PlausibleTimeseries(ctx context.Context, request PlausibleTimeseriesRequestObject) (PlausibleTimeseriesResponseObject, error)
+	// ListStories Lists stories, the articles of all sources that report the same event.
+	// (GET /api/v1/stories)
+	ListStories(ctx context.Context, request ListStoriesRequestObject) (ListStoriesResponseObject, error)
+	// GetStory Gets a story with its timeline.
+	// (GET /api/v1/stories/{id})
+	GetStory(ctx context.Context, request GetStoryRequestObject) (GetStoryResponseObject, error)
+	// CreateStoryDraft Creates a draft post with the headline of a story and its link.
+	// (POST /api/v1/stories/{id}/draft)
+	CreateStoryDraft(ctx context.Context, request CreateStoryDraftRequestObject) (CreateStoryDraftResponseObject, error)
+	// SetStoryHeadline Makes the title of an article the headline of its story.
+	// (PUT /api/v1/stories/{id}/headline)
+	SetStoryHeadline(ctx context.Context, request SetStoryHeadlineRequestObject) (SetStoryHeadlineResponseObject, error)
+	// MergeStory Merges another story into this one.
+	// (POST /api/v1/stories/{id}/merge)
+	MergeStory(ctx context.Context, request MergeStoryRequestObject) (MergeStoryResponseObject, error)
+	// MoveStoryArticles Moves articles of a story to another one.
+	// (POST /api/v1/stories/{id}/move)
+	MoveStoryArticles(ctx context.Context, request MoveStoryArticlesRequestObject) (MoveStoryArticlesResponseObject, error)
+	// MuteStory Silences the alert that other sources have a story.
+	// (POST /api/v1/stories/{id}/mute)
+	MuteStory(ctx context.Context, request MuteStoryRequestObject) (MuteStoryResponseObject, error)
+	// SplitStory Moves articles of a story to a new one.
+	// (POST /api/v1/stories/{id}/split)
+	SplitStory(ctx context.Context, request SplitStoryRequestObject) (SplitStoryResponseObject, error)
+	// UndoStoryEvent Undoes a merge, a split or a move.
+	// (POST /api/v1/story-events/{id}/undo)
+	UndoStoryEvent(ctx context.Context, request UndoStoryEventRequestObject) (UndoStoryEventResponseObject, error)
+	// GetStoryPreferences Returns the alert about missed stories and the owners of sources.
+	// (GET /api/v1/story-preferences)
+	GetStoryPreferences(ctx context.Context, request GetStoryPreferencesRequestObject) (GetStoryPreferencesResponseObject, error)
+	// SetStoryPreferences Changes the alert about missed stories and the owners of sources.
+	// (PUT /api/v1/story-preferences)
+	SetStoryPreferences(ctx context.Context, request SetStoryPreferencesRequestObject) (SetStoryPreferencesResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
@@ -34805,6 +36082,378 @@ func (sh *strictHandler) PlausibleTimeseries(ctx *gin.Context, params PlausibleT
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PlausibleTimeseriesResponseObject); ok {
 		if err := validResponse.VisitPlausibleTimeseriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStories operation middleware
+func (sh *strictHandler) ListStories(ctx *gin.Context, params ListStoriesParams) {
+	var request ListStoriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStories(ctx, request.(ListStoriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStories")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListStoriesResponseObject); ok {
+		if err := validResponse.VisitListStoriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStory operation middleware
+func (sh *strictHandler) GetStory(ctx *gin.Context, id StoryID) {
+	var request GetStoryRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStory(ctx, request.(GetStoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetStoryResponseObject); ok {
+		if err := validResponse.VisitGetStoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateStoryDraft operation middleware
+func (sh *strictHandler) CreateStoryDraft(ctx *gin.Context, id StoryID) {
+	var request CreateStoryDraftRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateStoryDraft(ctx, request.(CreateStoryDraftRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateStoryDraft")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateStoryDraftResponseObject); ok {
+		if err := validResponse.VisitCreateStoryDraftResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetStoryHeadline operation middleware
+func (sh *strictHandler) SetStoryHeadline(ctx *gin.Context, id StoryID) {
+	var request SetStoryHeadlineRequestObject
+
+	request.Id = id
+
+	var body SetStoryHeadlineJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetStoryHeadline(ctx, request.(SetStoryHeadlineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetStoryHeadline")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetStoryHeadlineResponseObject); ok {
+		if err := validResponse.VisitSetStoryHeadlineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// MergeStory operation middleware
+func (sh *strictHandler) MergeStory(ctx *gin.Context, id StoryID) {
+	var request MergeStoryRequestObject
+
+	request.Id = id
+
+	var body MergeStoryJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.MergeStory(ctx, request.(MergeStoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MergeStory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(MergeStoryResponseObject); ok {
+		if err := validResponse.VisitMergeStoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// MoveStoryArticles operation middleware
+func (sh *strictHandler) MoveStoryArticles(ctx *gin.Context, id StoryID) {
+	var request MoveStoryArticlesRequestObject
+
+	request.Id = id
+
+	var body MoveStoryArticlesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.MoveStoryArticles(ctx, request.(MoveStoryArticlesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MoveStoryArticles")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(MoveStoryArticlesResponseObject); ok {
+		if err := validResponse.VisitMoveStoryArticlesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// MuteStory operation middleware
+func (sh *strictHandler) MuteStory(ctx *gin.Context, id StoryID) {
+	var request MuteStoryRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.MuteStory(ctx, request.(MuteStoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MuteStory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(MuteStoryResponseObject); ok {
+		if err := validResponse.VisitMuteStoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SplitStory operation middleware
+func (sh *strictHandler) SplitStory(ctx *gin.Context, id StoryID) {
+	var request SplitStoryRequestObject
+
+	request.Id = id
+
+	var body SplitStoryJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SplitStory(ctx, request.(SplitStoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SplitStory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SplitStoryResponseObject); ok {
+		if err := validResponse.VisitSplitStoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UndoStoryEvent operation middleware
+func (sh *strictHandler) UndoStoryEvent(ctx *gin.Context, id openapi_types.UUID) {
+	var request UndoStoryEventRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UndoStoryEvent(ctx, request.(UndoStoryEventRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UndoStoryEvent")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UndoStoryEventResponseObject); ok {
+		if err := validResponse.VisitUndoStoryEventResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStoryPreferences operation middleware
+func (sh *strictHandler) GetStoryPreferences(ctx *gin.Context) {
+	var request GetStoryPreferencesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStoryPreferences(ctx, request.(GetStoryPreferencesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStoryPreferences")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetStoryPreferencesResponseObject); ok {
+		if err := validResponse.VisitGetStoryPreferencesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetStoryPreferences operation middleware
+func (sh *strictHandler) SetStoryPreferences(ctx *gin.Context) {
+	var request SetStoryPreferencesRequestObject
+
+	var body SetStoryPreferencesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetStoryPreferences(ctx, request.(SetStoryPreferencesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetStoryPreferences")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetStoryPreferencesResponseObject); ok {
+		if err := validResponse.VisitSetStoryPreferencesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

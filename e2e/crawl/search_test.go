@@ -39,7 +39,7 @@ func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
 	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,
-		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log}}).Start()
+		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log}}, nil).Start()
 }
 
 // readAndIndex starts the workflows that schedules start in production.

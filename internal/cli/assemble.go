@@ -273,6 +273,7 @@ func (p *parts) server(page web.Page) *api.Server {
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
+		s.Stories = p.storyEditor()
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -351,6 +352,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log},
 		Crawler:  p.crawlWorker(),
 		Search:   p.searchWorker(),
+		Stories:  p.storyWorker(),
 		Rules:    p.ruleWorker(),
 		Measure:  p.measureActivities(),
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log, Channels: p.notificationSender()}},

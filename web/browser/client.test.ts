@@ -128,8 +128,10 @@ test('a browser subscribes and shows notifications', async () => {
   })
   await cdp.send('ServiceWorker.enable')
   const message = { id: 'n-1', title: 'Not published on @desk', body: 'Post: Giá vàng', url: `${d.api}/app/posts/1`, actions: [{ title: 'Published', url: `${d.api}/app/posts/2` }] }
-  await cdp.send('ServiceWorker.deliverPushMessage', { origin: `${new URL(d.api).origin}/`, registrationId: await registered, data: JSON.stringify(message) })
+  const push = { origin: `${new URL(d.api).origin}/`, registrationId: await registered, data: JSON.stringify(message) }
   await until('the notification', async () => {
+    // The browser may drop a push while it starts or stops the worker; a repeated one replaces the first.
+    await cdp.send('ServiceWorker.deliverPushMessage', push)
     const shown = await page.evaluate(async () => {
       const registration = await navigator.serviceWorker.getRegistration()
       return (await registration?.getNotifications())?.map((n) => [n.title, n.body, n.tag])

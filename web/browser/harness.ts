@@ -130,13 +130,14 @@ export class Dateline {
 
 export async function until(what: string, check: () => Promise<boolean> | boolean, timeout = 60_000): Promise<void> {
   const end = Date.now() + timeout
+  let failure: unknown
   for (;;) {
     try {
       if (await check()) return
-    } catch {
-      // not yet
+    } catch (e) {
+      failure = e
     }
-    if (Date.now() > end) throw new Error(`timed out waiting for ${what}`)
+    if (Date.now() > end) throw new Error(`timed out waiting for ${what}`, { cause: failure })
     await new Promise((done) => setTimeout(done, 100))
   }
 }

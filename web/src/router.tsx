@@ -86,6 +86,18 @@ const readers = createRoute({
 
 const news = [
   createRoute({ getParentRoute: () => root, path: '/news', validateSearch: newsSearch, component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage') }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/stories',
+    validateSearch: (search: Record<string, unknown>): { order?: 'rising'; coverage?: 'covered' | 'uncovered'; lang?: string; owners?: number } => ({
+      order: search.order === 'rising' ? 'rising' : undefined,
+      coverage: search.coverage === 'covered' || search.coverage === 'uncovered' ? search.coverage : undefined,
+      lang: text(search.lang),
+      owners: typeof search.owners === 'number' && search.owners > 1 ? Math.floor(search.owners) : undefined,
+    }),
+    component: lazyRouteComponent(() => import('./pages/stories'), 'StoriesPage'),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/news/stories/$id', component: lazyRouteComponent(() => import('./pages/stories/Story'), 'StoryPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/articles/$id', component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage') }),
   createRoute({ getParentRoute: () => root, path: '/news/watches', component: lazyRouteComponent(() => import('./pages/watches'), 'WatchesPage') }),
   createRoute({ getParentRoute: () => root, path: '/news/saved', component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage') }),

@@ -28,7 +28,7 @@
 --   pageOf       n bytes: the index of each hit's page
 --   viewEpoch    the epoch of views in progress
 --   views        n times 8 bytes: keys of views that send heartbeats; or ''
---   states       n times 3 bytes: their first states
+--   states       n times 5 bytes: their first states
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
@@ -37,6 +37,10 @@
 -- Redis call, and each string passed to Lua, costs more than the counting itself.
 
 local call, sub, byte, find = redis.call, string.sub, string.byte, string.find
+
+-- text returns an integer as a string: Redis formats Lua numbers slowly.
+local function text(n) return string.format('%d', n) end
+
 local replyKey = ARGV[1]
 if replyKey ~= '' then
   local reply = call('GET', replyKey)
@@ -91,10 +95,18 @@ end
 local out, log = {}, { KEYS[1] }
 
 -- Views in progress: a hash by site and epoch of 15 minutes. The value of a view
--- has three bytes: its second in the epoch (two of them), and its engaged level (0
--- to 24) * 5 + its scroll level (0 to 4). It is 'x' if the view's hit was a
--- duplicate. A site's views beyond maxViews in an epoch are not measured.
-local viewEpoch, viewEpochs, maxViews, readingWindow = 900, 4, 250000, 75
+-- has five bytes: its second in the epoch (two of them), its engaged level (0 to 24)
+-- * 5 + its scroll level (0 to 4), and the second in the epoch of its last heartbeat
+-- + 1 (two of them), or 0 if it is not being read. The third byte is 255 if the
+-- view's hit was a duplicate. A site's views beyond maxViews in an epoch are not
+-- measured.
+local viewEpoch, viewEpochs, maxViews, unmeasured = 900, 4, 250000, 255
+local stateSize = 5
+-- Views being read: a hash by site with their number by the second of their last
+-- heartbeat. A view that sends another one, or is hidden, leaves its second. Seconds
+-- before the window are deleted when there are more than maxSeconds: Redis stores
+-- small hashes in a compact form.
+local readingWindow, maxSeconds = 75, 110
 local logRatio = math.log(1800) / 24
 
 -- startViews stores the views of n hits, unless they are duplicates with a known
@@ -111,11 +123,12 @@ local function startViews(prefix, epoch, n, pageOf, keys, views, states, flags)
       bySite[site] = sets
     end
     if not sets.full then
+      local state = sub(states, stateSize * (h - 1) + 1, stateSize * h)
       if flags[h] ~= '-' then
         sets[#sets + 1] = view
-        sets[#sets + 1] = sub(states, 3 * h - 2, 3 * h)
+        sets[#sets + 1] = state
       else
-        call('HSETNX', key, view, 'x')
+        call('HSETNX', key, view, sub(state, 1, 2) .. string.char(unmeasured) .. sub(state, 4))
       end
     end
   end
@@ -142,43 +155,68 @@ local function findViews(site, epoch, n, views)
   return states, epochs
 end
 
+-- addReading adds to the numbers of views being read by second.
+local function addReading(site, now, added)
+  local key, current = site .. ';reading', text(now)
+  for second, n in pairs(added) do
+    if n ~= 0 then
+      local sum = call('HINCRBY', key, second, text(n))
+      if second == current and sum == n then -- the first of this second
+        call('EXPIRE', key, readingWindow + 5)
+        if call('HLEN', key) > maxSeconds then
+          local expired = {}
+          for _, field in ipairs(call('HKEYS', key)) do
+            if tonumber(field) <= now - readingWindow then expired[#expired + 1] = field end
+          end
+          if #expired > 0 then call('HDEL', key, unpack(expired)) end
+        end
+      end
+    end
+  end
+end
+
 -- countHeartbeats applies n heartbeats. It returns their flags, or nothing if no
 -- view made progress.
-local function countHeartbeats(site, epoch, midnight, score, n, views, levels)
-  local now = tonumber(score)
+local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
   local states, epochs = findViews(site, epoch, n, views)
-  local changed, flags, any = {}, {}, false
-  local reading, hidden = { site .. ';reading' }, { site .. ';reading' }
+  local changed, flags, any, reading = {}, {}, false, {}
   for h = 1, n do
     local view, key = sub(views, 8 * h - 7, 8 * h), epochs[h]
     flags[h] = '-----'
     out[#out + 1] = key and 1 or 0
     if key then
-      if sub(levels, 3 * h, 3 * h) == '1' then
-        hidden[#hidden + 1] = view
-      else
-        reading[#reading + 1] = score
-        reading[#reading + 1] = view
-      end
       local sets = changed[key]
-      local high, low, level = byte(sets and sets[view] or states[h], 1, 3)
-      if level then
+      if not sets then
+        sets = {}
+        changed[key] = sets
+      end
+      local state, epochStart = sets[view] or states[h], key * viewEpoch
+      local high, low, level, lastHigh, lastLow = byte(state, 1, stateSize)
+      local last, current = lastHigh * 256 + lastLow, math.max(now - epochStart, 0) + 1
+      if last > current - readingWindow and last > 0 then
+        local second = text(epochStart + last - 1)
+        reading[second] = (reading[second] or 0) - 1
+      end
+      if sub(levels, 3 * h, 3 * h) == '1' then
+        current = 0
+      else
+        local second = text(epochStart + current - 1)
+        reading[second] = (reading[second] or 0) + 1
+      end
+      if level ~= unmeasured then
         local engaged, scrolled = math.floor(level / 5), level % 5
-        local start = key * viewEpoch + high * 256 + low
+        local start = epochStart + high * 256 + low
         -- Not longer than since the view, give or take the network's delay.
         local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
         local e, s = math.min(byte(levels, 3 * h - 2) - 48, most, 24), byte(levels, 3 * h - 1) - 48
         e, s = math.max(e, engaged), math.max(s, scrolled)
         if e > engaged or s > scrolled then
-          if not sets then
-            sets = {}
-            changed[key] = sets
-          end
-          sets[view] = string.char(high, low, e * 5 + s)
+          level = e * 5 + s
           flags[h] = string.char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
           any = true
         end
       end
+      sets[view] = string.char(high, low, level, math.floor(current / 256), current % 256)
     end
   end
   for of, sets in pairs(changed) do
@@ -189,12 +227,7 @@ local function countHeartbeats(site, epoch, midnight, score, n, views, levels)
     end
     call('HSET', unpack(args))
   end
-  if #hidden > 1 then call('ZREM', unpack(hidden)) end
-  if #reading > 1 then
-    call('ZADD', unpack(reading))
-    call('ZREMRANGEBYSCORE', reading[1], '-inf', now - readingWindow)
-    call('EXPIRE', reading[1], readingWindow + 5)
-  end
+  addReading(site, now, reading)
   return any and table.concat(flags)
 end
 
@@ -290,7 +323,7 @@ while i <= last do
     log[#log + 1] = string.rep('0', n)
     log[#log + 1] = hits
   elseif kind == 'h' then
-    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3], n, ARGV[i + 4], ARGV[i + 5])
+    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), n, ARGV[i + 4], ARGV[i + 5])
     if flags then
       log[#log + 1] = flags
       log[#log + 1] = hits

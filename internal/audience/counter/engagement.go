@@ -141,9 +141,10 @@ func appendViewKey(b []byte, page uint64, view string) []byte {
 }
 
 // appendViewState appends the state of a view that begins: the second within its
-// epoch, in two bytes, and engaged level * 5 + scroll level.
+// epoch, in two bytes, engaged level * 5 + scroll level, and two bytes for its last
+// heartbeat.
 func appendViewState(b []byte, unix int64) []byte {
-	return append(binary.BigEndian.AppendUint16(b, uint16(unix%viewEpochLength)), 0) //nolint:gosec // less than 900
+	return append(binary.BigEndian.AppendUint16(b, uint16(unix%viewEpochLength)), 0, 0, 0) //nolint:gosec // less than 900
 }
 
 // engagedLevel returns the number of a duration's bucket, from 1.
@@ -251,20 +252,24 @@ func (c *Counter) viewShards() []int {
 // Concurrents returns the number of views of a site that are being read: with a
 // heartbeat in the last 75 seconds and not hidden.
 func (c *Counter) Concurrents(ctx context.Context, site uuid.UUID) (int64, error) {
-	since := "(" + strconv.FormatInt(c.options.Now().Add(-heartbeatTTL).Unix(), 10)
+	since := c.options.Now().Add(-heartbeatTTL).Unix()
 	shards := c.viewShards()
-	counts := make([]*redis.IntCmd, len(shards))
+	seconds := make([]*redis.MapStringStringCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, shard := range shards {
-			counts[i] = p.ZCount(ctx, siteKey(shard, site)+";reading", since, "+inf")
+			seconds[i] = p.HGetAll(ctx, siteKey(shard, site)+";reading")
 		}
 		return nil
 	}); err != nil {
 		return 0, fmt.Errorf("count the views being read: %w", err)
 	}
 	var sum int64
-	for _, n := range counts {
-		sum += n.Val()
+	for _, numbers := range seconds {
+		for second, n := range numbers.Val() {
+			if atoi(second) > since {
+				sum += atoi(n)
+			}
+		}
 	}
 	return sum, nil
 }

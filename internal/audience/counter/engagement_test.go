@@ -212,6 +212,80 @@ func TestConcurrents_ForgetsHiddenAndSilentViews(t *testing.T) {
 	}
 }
 
+// The number of views being read matches the last heartbeat of each view, whatever the
+// order of heartbeats, their number in a call, and pauses.
+func TestConcurrents_Model(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		const window = 75 * time.Second
+		steps := 250
+		if t.Name() == "TestConcurrents_Model/miniredis" { // it is slow
+			steps = 12
+		}
+		r := newReaders(t, client)
+		random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a test
+		pages := 0
+		last := map[string]time.Time{} // of visible views
+		for step := range steps {
+			for range random.IntN(3) {
+				r.openAs(uint64(1+random.IntN(30)), fmt.Sprint("/", pages), "v") // reloads are being read too
+				pages++
+			}
+			var all []counter.Heartbeat
+			for range min(random.IntN(12), pages) {
+				page := fmt.Sprint("/", random.IntN(pages))
+				h := counter.Heartbeat{Site: r.site, Page: page, View: "v", Engaged: time.Duration(random.IntN(60)) * time.Second, Hidden: random.IntN(4) == 0, At: r.clock.Now()}
+				all = append(all, h)
+				last[page] = h.At
+				if h.Hidden {
+					delete(last, page)
+				}
+			}
+			if got := must[int](t)(r.counter.Heartbeats(t.Context(), all)); got != len(all) {
+				t.Fatalf("step %d: %d of %d views are known", step, got, len(all))
+			}
+			r.clock.add(time.Duration(random.IntN(5)) * time.Second)
+			if step%10 == 9 {
+				r.clock.add(time.Duration(random.IntN(90)) * time.Second)
+			}
+			want := int64(0)
+			for _, at := range last {
+				if r.clock.Now().Sub(at) < window {
+					want++
+				}
+			}
+			if got := r.now(); got != want {
+				t.Fatalf("step %d: %d views are being read, want %d", step, got, want)
+			}
+		}
+	})
+}
+
+// What is stored of a site's views being read stays small, and expires.
+func TestConcurrents_DeletesOldSeconds(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	r := newReaders(t, client)
+	r.open("/a", "v")
+	for second := range 400 {
+		r.heartbeat("/a", "v", time.Duration(second)*time.Second, 0, false)
+		if got := r.now(); got != 1 {
+			t.Fatalf("second %d: %d views are being read, want 1", second, got)
+		}
+		r.clock.add(time.Second)
+	}
+	keys := must[[]string](t)(client.Keys(t.Context(), "*;reading").Result())
+	if len(keys) != 1 {
+		t.Fatalf("got the keys %q, want one", keys)
+	}
+	if n := must[int64](t)(client.HLen(t.Context(), keys[0]).Result()); n > 111 {
+		t.Errorf("%d seconds are stored, want 111 at most", n)
+	}
+	if ttl := must[time.Duration](t)(client.TTL(t.Context(), keys[0]).Result()); ttl <= 0 || ttl > 80*time.Second {
+		t.Errorf("the key expires in %s, want at most 80 s", ttl)
+	}
+}
+
 // Any mix of heartbeats, including lost, repeated and reordered ones, adds up to each
 // view's largest total.
 func TestHeartbeat_Model(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 //	{v07}<site>;meta             hash: reference times of the rankings
 //	{v07}<site>;20778V           HyperLogLog: visitors of the site on a day, on the shard's pages
 //	{v07}<site>;w1995000         hash: views in progress that began in a quarter of an hour; without a cluster all are in {v00}
-//	{v07}<site>;reading          sorted set: views being read, by the time of their last heartbeat; without a cluster all are in {v00}
+//	{v07}<site>;reading          hash: number of views being read by the second of their last heartbeat; without a cluster all are in {v00}
 //	{v07}log                     list: counted, not aggregated yet; without a cluster all are in {v00}
 //	{v07}summaries               list: the log summarized by page, not applied yet
 //	{v07}transfers               list: summaries for other shards

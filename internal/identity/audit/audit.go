@@ -71,6 +71,9 @@ const (
 	RuleDeleted         Action = "rule.deleted"
 	RulePaused          Action = "rule.paused" // by a member, or by itself
 	RuleResumed         Action = "rule.resumed"
+	StoryChanged        Action = "story.changed"
+	StoryAlertMuted     Action = "story.alert_muted"
+	StoryAlertsChanged  Action = "story.alerts_changed"
 	AgentActed          Action = "agent.acted" // a tool of an agent called an operation that changes something
 )
 

@@ -117,7 +117,8 @@ type Config struct {
 	LLMTokensPerDay  int           // daily budget
 	LLMTimeout       time.Duration // of a completion
 
-	Search               string // SearchPostgres or SearchMeilisearch
+	Search               string             // SearchPostgres or SearchMeilisearch
+	StoryThresholds      map[string]float64 // by language
 	MeilisearchURL       string
 	MeilisearchKey       string
 	MeilisearchIndex     string

@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
+	"strings"
 )
 
 // The search engines that DATELINE_SEARCH accepts.
@@ -25,6 +27,8 @@ func searchSettings() []Setting {
 		{Name: "MEILISEARCH_INDEX", Default: "articles", Accepts: "a name", Help: "Name of the article index; rebuilt indexes use it as a prefix.", set: toString(func(c *Config) *string { return &c.MeilisearchIndex })},
 		{Name: "MEILISEARCH_EMBEDDER", Secret: true, Accepts: `JSON such as {"source": "huggingFace", "model": "BAAI/bge-m3"}`,
 			Help: "Configuration of an embedder that runs inside Meilisearch, instead of EMBEDDINGS_URL.", set: setMeilisearchEmbedder},
+		{Name: "DATELINE_STORY_THRESHOLDS", DefaultText: "0.27 for every language", Accepts: "such as vi=0.30,en=0.25; values between 0.05 and 0.95",
+			Help: "Similarity from which an article joins a story, by language (ISO 639-1).", set: setStoryThresholds},
 		{Name: "EMBEDDINGS_URL", Accepts: "https://host/v1", Help: "Base URL of an OpenAI-compatible embeddings API; empty disables semantic search.",
 			set: toWebURL(func(c *Config) *string { return &c.EmbeddingsURL })},
 		{Name: "EMBEDDINGS_KEY", Secret: true, Accepts: "an API key", Help: "API key for EMBEDDINGS_URL.", set: toString(func(c *Config) *string { return &c.EmbeddingsKey })},
@@ -38,6 +42,22 @@ func setSearch(c *Config, v string) error {
 		return errors.New("is not a search engine")
 	}
 	c.Search = v
+	return nil
+}
+
+// Similarities outside of this range put everything into one story, or nothing.
+const minStoryThreshold, maxStoryThreshold = .05, .95
+
+func setStoryThresholds(c *Config, v string) error {
+	c.StoryThresholds = map[string]float64{}
+	for pair := range strings.SplitSeq(v, ",") {
+		language, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		n, err := strconv.ParseFloat(value, 64)
+		if !found || len(language) != 2 || err != nil || !(n >= minStoryThreshold && n <= maxStoryThreshold) {
+			return errors.New("is not a list of languages with similarities")
+		}
+		c.StoryThresholds[language] = n
+	}
 	return nil
 }
 

@@ -96,6 +96,18 @@ func (a *Articles) SelectorsChanged(ctx context.Context, change string) {
 	a.set.add(ctx, "dateline_selector_changes_total", 1, "change", change)
 }
 
+// ArticlePlaced records that an article was placed in a story: joined, founded, copy or
+// updated, and how long it had waited.
+func (a *Articles) ArticlePlaced(ctx context.Context, result string, waited time.Duration) {
+	a.set.add(ctx, "dateline_story_articles_total", 1, "result", result)
+	a.set.record(ctx, "dateline_story_placement_seconds", max(waited, 0).Seconds())
+}
+
+// StoryAlertsSent counts alerts about stories that a workspace does not have.
+func (a *Articles) StoryAlertsSent(ctx context.Context, count int) {
+	a.set.add(ctx, "dateline_story_alerts_total", int64(count))
+}
+
 // SearchDone records a search.
 func (a *Articles) SearchDone(ctx context.Context, mode, result string, took time.Duration) {
 	a.set.add(ctx, "dateline_searches_total", 1, "mode", mode, "result", result)

@@ -102,6 +102,8 @@ func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel.Crawl.Page(ctx, "article", "new")
 	tel.Crawl.Links(ctx, 1, 2)
 	tel.Crawl.Freshness(ctx, "stored", time.Minute)
+	tel.Articles.ArticlePlaced(ctx, "joined", time.Second)
+	tel.Articles.StoryAlertsSent(ctx, 1)
 	tel.Articles.PageExtracted(ctx, "selectors")
 	tel.Articles.FieldExtracted(ctx, "title", "filled")
 	tel.Articles.SelectorsChanged(ctx, "learned")

@@ -3,9 +3,11 @@
 // one document of a story, so that a text that many sites take from an agency does not
 // outweigh the others.
 //
-// Articles are placed one after the other: an article joins the most similar story of the
-// same language that is near in time, or starts a new one. Index is the algorithm and does
-// no I/O. So far only `dateline eval stories` uses it.
+// Articles are placed one after the other, in the order in which they were stored: an
+// article joins the most similar story of the same language that is near in time, or
+// starts a new one. Index is the algorithm and does no I/O. Placer applies it to the
+// stored stories, Maintainer merges and splits them later, and Editor applies what editors
+// decide.
 package story
 
 import (
@@ -21,7 +23,8 @@ type Settings struct {
 }
 
 // DefaultThreshold is the similarity from which an article joins a story, and
-// vietnameseThreshold that of Vietnamese, whose syllables are more frequent than words.
+// vietnameseThreshold that of Vietnamese, whose syllables are more frequent than words. They
+// were chosen on one half of the test sets: see docs/explanation/stories.md.
 const (
 	DefaultThreshold    = .27
 	vietnameseThreshold = .30
@@ -44,6 +47,8 @@ const (
 	minSplitDocuments = 16
 	splitBelow        = .20
 	splitGroup        = .30
+	// fallenFactor is the share of its similarity below which a changed article is placed again.
+	fallenFactor = .5
 )
 
 // Thresholds are the thresholds by language (ISO 639-1). Others have the default.

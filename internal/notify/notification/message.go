@@ -64,6 +64,10 @@ type data struct {
 	Alert     string     `json:"alert"`
 	SiteID    string     `json:"site_id"`
 	ArticleID string     `json:"article_id"`
+	StoryID   string     `json:"story_id"`
+	PostID    string     `json:"post_id"`
+	Title     string     `json:"title"`
+	Owners    int        `json:"owners"`
 	Rule      string     `json:"rule"`
 	Reason    string     `json:"reason"`
 	Watch     string     `json:"watch"`
@@ -86,6 +90,7 @@ func titles() map[string]webpage.Text {
 		"selectors_rolled_back": {EN: "Selectors of %s rolled back", VI: "Bộ chọn của %s đã được khôi phục"},
 		"selectors_failed":      {EN: "Articles of %s can no longer be extracted", VI: "Không còn trích xuất được bài của %s"},
 		"article_matched":       {EN: "New article for %s", VI: "Bài mới cho %s"},
+		"story_missed":          {EN: "Other sources have a story, you do not: %s", VI: "Nơi khác đã đưa tin, bạn chưa có: %s"},
 		"site_spike":            {EN: "Many more views than usual: %s", VI: "Lượt xem tăng vọt: %s"},
 		"site_drop":             {EN: "Far fewer views than usual: %s", VI: "Lượt xem giảm mạnh: %s"},
 		"rule_paused":           {EN: "The rule %s paused itself", VI: "Quy tắc %s đã tự tạm dừng"},
@@ -137,7 +142,7 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 			return Entry{}, err
 		}
 	}
-	about := first(f.Handle, f.Site, f.Search, d.Domain, d.Alert, d.Rule, d.Watch)
+	about := first(f.Handle, f.Site, f.Search, d.Domain, d.Alert, d.Rule, d.Watch, d.Title)
 	if f.Handle != "" {
 		about = f.Handle + " (" + f.Network + ")"
 	}
@@ -194,6 +199,12 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 		e.URL = d.URL
 		if d.ArticleID != "" {
 			e.URL = base + "/app/news/articles/" + url.PathEscape(d.ArticleID)
+		}
+	case "story_missed":
+		add(webpage.Text{EN: "Owners of sources that have it: %d", VI: "Số đơn vị đã đưa tin: %d"}, d.Owners)
+		e.URL = base + "/app/news/stories/" + url.PathEscape(d.StoryID)
+		if d.PostID != "" {
+			add(webpage.Text{EN: "Prepared draft: %s", VI: "Bài nháp đã soạn sẵn: %s"}, base+"/app/posts/"+url.PathEscape(d.PostID))
 		}
 	case "site_spike", "site_drop":
 		if d.Hour != nil {

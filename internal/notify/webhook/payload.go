@@ -40,6 +40,8 @@ type postData struct {
 	Link          string     `json:"link,omitempty"`        // API URL
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
 	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
+	StoryID       *uuid.UUID `json:"story_id,omitempty"`
+	Owners        int        `json:"owners,omitempty"` // that have the story
 	SiteID        *uuid.UUID `json:"site_id,omitempty"`
 	Hour          *millis    `json:"hour,omitempty"` // start of the hour with unusual views
 	Views         *int64     `json:"views,omitempty"`
@@ -94,6 +96,9 @@ type eventData struct {
 	LearnError    string     `json:"learn_error"`
 	SavedSearchID *uuid.UUID `json:"saved_search_id"`
 	ArticleID     *uuid.UUID `json:"article_id"`
+	StoryID       *uuid.UUID `json:"story_id"`
+	PostID        *uuid.UUID `json:"post_id"` // a draft
+	Owners        int        `json:"owners"`
 	SiteID        *uuid.UUID `json:"site_id"`
 	Hour          *time.Time `json:"hour"`
 	Views         *int64     `json:"views"`
@@ -129,6 +134,11 @@ func (e Event) Body(publicURL string) (string, error) {
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL
 		if r.ArticleID != nil {
 			d.Link = base + "articles/" + r.ArticleID.String()
+		}
+	case eventStoryMissed:
+		d.StoryID, d.PostID, d.Owners, d.URL = r.StoryID, r.PostID, r.Owners, r.URL
+		if r.StoryID != nil {
+			d.Link = base + "stories/" + r.StoryID.String()
 		}
 	case eventSiteSpike, eventSiteDrop:
 		d.SiteID, d.Hour, d.Views, d.Usual = r.SiteID, optionalMillis(r.Hour), r.Views, r.Usual

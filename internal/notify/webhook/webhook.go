@@ -24,6 +24,7 @@ const (
 	eventSelectorsRolledBack = "selectors_rolled_back"
 	eventSelectorsFailed     = "selectors_failed"
 	eventArticleMatched      = "article_matched"
+	eventStoryMissed         = "story_missed"
 	eventSiteSpike           = "site_spike"
 	eventSiteDrop            = "site_drop"
 	eventSystemTrouble       = "system_trouble"
@@ -157,7 +158,7 @@ const testType = "webhook.test"
 // Types returns the types that an endpoint can subscribe to.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "site.spike", "site.drop", "system.trouble", "system.recovered",
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "story.missed", "site.spike", "site.drop", "system.trouble", "system.recovered",
 		"rule.paused", "page.changed"}
 }
 
@@ -170,6 +171,8 @@ func TypeOf(event string) string {
 		return "domain." + event
 	case eventArticleMatched:
 		return "article.matched"
+	case eventStoryMissed:
+		return "story.missed"
 	case eventSiteSpike:
 		return "site.spike"
 	case eventSiteDrop:

@@ -221,6 +221,7 @@ const (
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account
 	EventExpiring        = "expiring"         // of an account: access ends in so many days
+	EventStoryMissed     = "story_missed"     // of a workspace: other sources have a story
 	EventArticleMatched  = "article_matched"  // of a saved search: a new article matches it
 	EventDisconnected    = "disconnected"     // of an account, by a person
 	EventWebhookDisabled = "webhook_disabled" // of an endpoint

@@ -50,6 +50,7 @@ func english() map[string]string {
 		"site_drop":             "A site has far fewer views than usual[: {views} instead of {usual}].",
 		"rule_paused":           "The rule[ {rule}] paused itself[: {message}].",
 		"page_changed":          "A watched page changed[: {url}].",
+		"story_missed":          "Other sources have a story that you do not have[: {title}].",
 		"article_matched":       "A new article matches a saved search[: {url}].",
 		"selectors_failed":      "The selectors[ of {domain}] are failing, and relearning found no better ones[: {problem}].",
 

@@ -56,6 +56,7 @@ func rows() []row {
 		{"selectors_rolled_back", `{}`, "The selectors were rolled back."},
 		{"article_matched", `{"url":"https://news.example/a"}`, "A new article matches a saved search: https://news.example/a."},
 		{"article_matched", `{}`, "A new article matches a saved search."},
+		{"story_missed", `{"title":"Fire in Harrowgate"}`, "Other sources have a story that you do not have: Fire in Harrowgate."},
 		{"selectors_failed", `{"problem":"too few pages"}`, "The selectors are failing, and relearning found no better ones: too few pages."},
 		{"edited", `{"content":true}`, "Edited: the text."},
 		{"edited", `{"content":true,"scheduled_time":"2026-12-24T11:30:00Z","time_zone":"Asia/Ho_Chi_Minh","language":"vi","attachments":true,"accounts":["00000000-0000-7000-8000-00000000000a"]}`,

@@ -1,5 +1,5 @@
 import { Group, Stack } from '@mantine/core'
-import { IconBookmark, IconEye, IconNews, IconSeedling, IconWorldWww } from '@tabler/icons-react'
+import { IconBookmark, IconEye, IconNews, IconSeedling, IconTopologyStar3, IconWorldWww } from '@tabler/icons-react'
 import { useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -12,6 +12,7 @@ export function NewsFrame({ title, lead, actions, children }: { title: string; l
   const path = useRouterState({ select: (s) => s.location.pathname })
   const pages = [
     { to: '/news', label: t('news.articles'), icon: IconNews, here: path === '/news' || path.startsWith('/news/articles') },
+    { to: '/news/stories', label: t('stories.title'), icon: IconTopologyStar3, here: path.startsWith('/news/stories') },
     { to: '/news/saved', label: t('news.saved'), icon: IconBookmark, here: path.startsWith('/news/saved') },
     { to: '/news/watches', label: t('news.watches'), icon: IconEye, here: path.startsWith('/news/watches') },
     { to: '/news/seeds', label: t('news.seeds'), icon: IconSeedling, here: path.startsWith('/news/seeds') },

@@ -1101,6 +1101,10 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 const insertArticleChange = `-- name: InsertArticleChange :exec
 with queued as (
     insert into rule_articles (article_id) select $1 where $2::change_kind = 'upsert' and exists (select 1 from rules)
+), story as (
+    insert into story_queue (language, article_id)
+    select coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = $1), (select a.language from articles a where a.id = $1)), $1
+    where exists (select 1 from articles a where a.id = $1) or exists (select 1 from story_articles m where m.article_id = $1)
 )
 insert into article_changes (article_id, kind, first) values ($1, $2, $3)
 `
@@ -1111,7 +1115,7 @@ type InsertArticleChangeParams struct {
 	First     bool
 }
 
-// Queues a change for the search index and, if there are rules, for them.
+// Queues a change for the search index, for stories and, if there are rules, for them.
 func (q *Queries) InsertArticleChange(ctx context.Context, arg InsertArticleChangeParams) error {
 	_, err := q.db.Exec(ctx, insertArticleChange, arg.ArticleID, arg.Kind, arg.First)
 	return err

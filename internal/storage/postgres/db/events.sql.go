@@ -76,7 +76,7 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Pos
 const hasLaterEvents = `-- name: HasLaterEvents :one
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
     or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
-               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')))::boolean as restored
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')))::boolean as restored
 `
 
 // True after the database was restored from a dump into a server that has run fewer

@@ -1020,6 +1020,134 @@ func AllSeriesStatusValues() []SeriesStatus {
 	}
 }
 
+type StoryAlertState string
+
+const (
+	StoryAlertStateWaiting StoryAlertState = "waiting"
+	StoryAlertStateSent    StoryAlertState = "sent"
+	StoryAlertStateCovered StoryAlertState = "covered"
+	StoryAlertStateMuted   StoryAlertState = "muted"
+)
+
+func (e *StoryAlertState) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = StoryAlertState(s)
+	case string:
+		*e = StoryAlertState(s)
+	default:
+		return fmt.Errorf("unsupported scan type for StoryAlertState: %T", src)
+	}
+	return nil
+}
+
+type NullStoryAlertState struct {
+	StoryAlertState StoryAlertState
+	Valid           bool // Valid is true if StoryAlertState is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullStoryAlertState) Scan(value interface{}) error {
+	if value == nil {
+		ns.StoryAlertState, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.StoryAlertState.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullStoryAlertState) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.StoryAlertState), nil
+}
+
+func (e StoryAlertState) Valid() bool {
+	switch e {
+	case StoryAlertStateWaiting,
+		StoryAlertStateSent,
+		StoryAlertStateCovered,
+		StoryAlertStateMuted:
+		return true
+	}
+	return false
+}
+
+func AllStoryAlertStateValues() []StoryAlertState {
+	return []StoryAlertState{
+		StoryAlertStateWaiting,
+		StoryAlertStateSent,
+		StoryAlertStateCovered,
+		StoryAlertStateMuted,
+	}
+}
+
+type StoryEventKind string
+
+const (
+	StoryEventKindMerged         StoryEventKind = "merged"
+	StoryEventKindSplit          StoryEventKind = "split"
+	StoryEventKindMoved          StoryEventKind = "moved"
+	StoryEventKindHeadlinePinned StoryEventKind = "headline_pinned"
+)
+
+func (e *StoryEventKind) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = StoryEventKind(s)
+	case string:
+		*e = StoryEventKind(s)
+	default:
+		return fmt.Errorf("unsupported scan type for StoryEventKind: %T", src)
+	}
+	return nil
+}
+
+type NullStoryEventKind struct {
+	StoryEventKind StoryEventKind
+	Valid          bool // Valid is true if StoryEventKind is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullStoryEventKind) Scan(value interface{}) error {
+	if value == nil {
+		ns.StoryEventKind, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.StoryEventKind.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullStoryEventKind) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.StoryEventKind), nil
+}
+
+func (e StoryEventKind) Valid() bool {
+	switch e {
+	case StoryEventKindMerged,
+		StoryEventKindSplit,
+		StoryEventKindMoved,
+		StoryEventKindHeadlinePinned:
+		return true
+	}
+	return false
+}
+
+func AllStoryEventKindValues() []StoryEventKind {
+	return []StoryEventKind{
+		StoryEventKindMerged,
+		StoryEventKindSplit,
+		StoryEventKindMoved,
+		StoryEventKindHeadlinePinned,
+	}
+}
+
 type TargetStatus string
 
 const (
@@ -2417,11 +2545,102 @@ type StatsImport struct {
 	CreatedAt   time.Time
 }
 
+type Story struct {
+	ID                uuid.UUID
+	Language          string
+	MergedInto        *uuid.UUID
+	CentroidTerms     []int64
+	CentroidWeights   []float32
+	Documents         int32
+	Articles          int32
+	FirstAt           time.Time
+	LastAt            time.Time
+	FollowsID         *uuid.UUID
+	FollowsSimilarity float32
+	HeadlineArticle   *uuid.UUID
+	ReviewAt          *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+type StoryAlert struct {
+	WorkspaceID uuid.UUID
+	StoryID     uuid.UUID
+	State       StoryAlertState
+	DueAt       time.Time
+	PostID      uuid.UUID
+	HasDraft    bool
+	Owners      int32
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+}
+
+type StoryArticle struct {
+	ArticleID      uuid.UUID
+	StoryID        uuid.UUID
+	GroupID        uuid.UUID
+	DomainID       int32
+	IsDocument     bool
+	Similarity     float32
+	DatedAt        time.Time
+	ArticleVersion int64
+	PinnedBy       string
+	PlacedAt       time.Time
+}
+
+type StoryEvent struct {
+	ID         uuid.UUID
+	Language   string
+	Kind       StoryEventKind
+	StoryID    uuid.UUID
+	OtherID    *uuid.UUID
+	ArticleIds []uuid.UUID
+	Similarity float32
+	Actor      string
+	At         time.Time
+	UndoneAt   *time.Time
+	UndoneBy   string
+}
+
+type StoryPreference struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	Preferences json.RawMessage
+	Version     int64
+	UpdatedAt   time.Time
+}
+
+type StoryQueue struct {
+	ID        int64
+	Language  string
+	ArticleID uuid.UUID
+	QueuedAt  time.Time
+}
+
+type StoryTerm struct {
+	Language string
+	Term     int64
+	StoryID  uuid.UUID
+}
+
+type StoryVector struct {
+	ArticleID uuid.UUID
+	Terms     []int64
+	Weights   []float32
+}
+
 type SystemAlert struct {
 	Name    string
 	Subject string
 	Source  string
 	Since   time.Time
+}
+
+type TermCount struct {
+	Language  string
+	Month     pgtype.Date
+	Term      int64
+	Documents int32
 }
 
 type Url struct {

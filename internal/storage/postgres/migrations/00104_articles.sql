@@ -293,7 +293,130 @@ create table watch_changes (
 );
 create index watch_changes_watch on watch_changes (watch_id, id);
 
+-- Stories: articles that report the same event (internal/news/story), shared by all
+-- workspaces like articles. A group of near-duplicates (articles.group_id) counts as one
+-- document of its story.
+create table stories (
+    id               uuid primary key,           -- version 7: of two merged stories, the lower id survives
+    language         text not null,
+    merged_into      uuid references stories,    -- requests for this story are redirected
+    centroid_terms   bigint[] not null default '{}', -- hashed words, see story.Term
+    centroid_weights real[] not null default '{}',
+    documents        integer not null default 0, -- in the centroid
+    articles         integer not null default 0, -- with near-duplicates
+    first_at         timestamptz not null default 'epoch', -- articles.dated_at of the earliest and the latest article
+    last_at          timestamptz not null default 'epoch',
+    follows_id       uuid,                       -- the earlier story that it follows up
+    follows_similarity real not null default 0,
+    headline_article uuid,                       -- chosen by an editor
+    review_at        timestamptz,                -- when it is to be merged or split; null: after its next change
+    created_at       timestamptz not null default clock_timestamp(),
+    updated_at       timestamptz not null default clock_timestamp()
+);
+create index stories_time on stories (last_at desc, id desc) where merged_into is null and articles > 1;
+create index stories_review on stories (review_at) where review_at is not null;
+create index stories_updated on stories (updated_at) where merged_into is null and documents > 1;
+create index stories_follows on stories (follows_id) where follows_id is not null;
+create index stories_merged on stories (merged_into) where merged_into is not null;
+
+create table story_articles (
+    article_id      uuid primary key,            -- deleted articles are removed by the placer
+    story_id        uuid not null references stories,
+    group_id        uuid not null,               -- articles.group_id
+    domain_id       integer not null,
+    is_document     boolean not null,            -- in the centroid; the others are near-duplicates of such an article
+    similarity      real not null,               -- with the story
+    dated_at        timestamptz not null,        -- articles.dated_at, but not in the future
+    article_version bigint not null,
+    pinned_by       text not null default '',    -- user:<id>: merges and splits leave it where it is
+    placed_at       timestamptz not null default clock_timestamp()
+);
+create index story_articles_story on story_articles (story_id, dated_at);
+create index story_articles_group on story_articles (group_id) where is_document;
+
+-- The weighted terms of the documents of recent stories.
+create table story_vectors (
+    article_id uuid primary key references story_articles on delete cascade,
+    terms      bigint[] not null,
+    weights    real[] not null
+);
+
+-- The heaviest terms of recent stories, by which the candidates for an article are found.
+create table story_terms (
+    language text not null,
+    term     bigint not null,
+    story_id uuid not null references stories on delete cascade,
+    primary key (language, term, story_id)
+);
+create index story_terms_story on story_terms (story_id);
+
+-- The number of documents with a term. The term 0 counts all documents.
+create table term_counts (
+    language  text not null,
+    month     date not null,
+    term      bigint not null,
+    documents integer not null,
+    primary key (language, month, term)
+) with (fillfactor = 80);
+
+create type story_event_kind as enum ('merged', 'split', 'moved', 'headline_pinned');
+
+-- What was changed in stories after their articles were placed.
+create table story_events (
+    id          uuid primary key,
+    language    text not null,
+    kind        story_event_kind not null,
+    story_id    uuid not null references stories,
+    other_id    uuid references stories,         -- merged into story_id, or where the articles moved
+    article_ids uuid[] not null default '{}',
+    similarity  real not null default 0,
+    actor       text not null,                   -- user:<id>, dateline
+    at          timestamptz not null default clock_timestamp(),
+    undone_at   timestamptz,
+    undone_by   text not null default ''
+);
+create index story_events_story on story_events (story_id, at desc);
+create index story_events_other on story_events (other_id, at desc) where other_id is not null;
+
+-- Stored and changed articles that are to be placed in stories: written in the
+-- transaction that changes the article, deleted in the one that places it.
+create table story_queue (
+    id         bigint generated always as identity primary key,
+    language   text not null,
+    article_id uuid not null,
+    queued_at  timestamptz not null default clock_timestamp()
+);
+create index story_queue_language on story_queue (language, id);
+
+-- The settings of workspaces about stories (story.Preferences).
+create table story_preferences (
+    workspace_id uuid primary key references workspaces on delete cascade,
+    user_id      uuid not null references users, -- who stored them; drafts are theirs
+    preferences  jsonb not null check (jsonb_typeof(preferences) = 'object'),
+    version      bigint not null default 1,
+    updated_at   timestamptz not null default clock_timestamp()
+);
+
+create type story_alert_state as enum ('waiting', 'sent', 'covered', 'muted');
+
+-- Alerts that other sources have a story and the workspace does not: one for each story.
+create table story_alerts (
+    workspace_id uuid not null references workspaces on delete cascade,
+    story_id     uuid not null references stories,
+    state        story_alert_state not null default 'waiting',
+    due_at       timestamptz not null,           -- when the own sites have been crawled again
+    post_id      uuid not null,                  -- of the draft: retries create the same post
+    has_draft    boolean not null default false,
+    owners       integer not null default 0,     -- when it was sent
+    created_at   timestamptz not null default clock_timestamp(),
+    finished_at  timestamptz,
+    primary key (workspace_id, story_id)
+);
+create index story_alerts_waiting on story_alerts (workspace_id, due_at) where state = 'waiting';
+create index story_alerts_story on story_alerts (story_id);
+
 -- +goose Down
-drop table watch_changes, watches, saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
+drop table story_alerts, story_preferences, story_queue, story_events, term_counts, story_terms, story_vectors, story_articles, stories,
+    watch_changes, watches, saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
     llm_usage, pages_without_article, site_monitors, site_selectors, article_changes, article_revisions, articles;
-drop type selector_action, selector_state, selector_creator, change_kind, article_access;
+drop type story_alert_state, story_event_kind, selector_action, selector_state, selector_creator, change_kind, article_access;

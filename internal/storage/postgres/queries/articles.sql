@@ -66,9 +66,13 @@ select id, version, fetched_at, @changed::text[], title, authors, published_at, 
 from articles where id = @id;
 
 -- name: InsertArticleChange :exec
--- Queues a change for the search index and, if there are rules, for them.
+-- Queues a change for the search index, for stories and, if there are rules, for them.
 with queued as (
     insert into rule_articles (article_id) select @article_id where @kind::change_kind = 'upsert' and exists (select 1 from rules)
+), story as (
+    insert into story_queue (language, article_id)
+    select coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = @article_id), (select a.language from articles a where a.id = @article_id)), @article_id
+    where exists (select 1 from articles a where a.id = @article_id) or exists (select 1 from story_articles m where m.article_id = @article_id)
 )
 insert into article_changes (article_id, kind, first) values (@article_id, @kind, @first);
 

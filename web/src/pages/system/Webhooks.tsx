@@ -12,7 +12,7 @@ import { Deliveries } from './Deliveries'
 
 export const types: Schemas['WebhookType'][] = [
   'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
-  'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'site.spike', 'site.drop',
+  'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'story.missed', 'site.spike', 'site.drop',
   'system.trouble', 'system.recovered', 'rule.paused', 'page.changed',
 ]
 

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/news/story"
+)
+
+// Stories shows and changes stories: story.Editor.
+type Stories interface {
+	List(ctx context.Context, who workspace.Principal, f story.Filter) ([]story.Summary, error)
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (story.Page, error)
+	Merge(ctx context.Context, who workspace.Principal, into, from uuid.UUID) error
+	Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (uuid.UUID, error)
+	Move(ctx context.Context, who workspace.Principal, from, to uuid.UUID, articles []uuid.UUID) error
+	PinHeadline(ctx context.Context, who workspace.Principal, id uuid.UUID, article *uuid.UUID) error
+	Undo(ctx context.Context, who workspace.Principal, event uuid.UUID) error
+	Mute(ctx context.Context, who workspace.Principal, id uuid.UUID) error
+	CreateDraft(ctx context.Context, who workspace.Principal, id uuid.UUID) (uuid.UUID, error)
+	Preferences(ctx context.Context, who workspace.Principal) (story.StoredPreferences, error)
+	SetPreferences(ctx context.Context, who workspace.Principal, p story.Preferences) (story.StoredPreferences, error)
+}
+
+func (s *Server) stories() (Stories, error) {
+	if s.Stories == nil {
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles."}
+	}
+	return s.Stories, nil
+}
+
+// defaultStoryPeriod is the time that a list of stories covers.
+const defaultStoryPeriod = 7 * 24 * time.Hour
+
+// ListStories lists stories.
+func (s *Server) ListStories(ctx context.Context, r spec.ListStoriesRequestObject) (spec.ListStoriesResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	limit := limitOf(r.Params.Limit)
+	f := story.Filter{Order: story.Latest, Language: value(r.Params.Language), From: time.Now().Add(-defaultStoryPeriod), To: value(r.Params.To), Coverage: story.Coverage(value(r.Params.Coverage)), Limit: limit + 1}
+	if r.Params.MinOwners != nil {
+		f.MinOwners = *r.Params.MinOwners
+	}
+	if value(r.Params.Order) == spec.StoryOrder(story.Rising) {
+		f.Order, f.From = story.Rising, time.Time{}
+	}
+	if r.Params.From != nil {
+		f.From = *r.Params.From
+	}
+	if r.Params.Cursor != nil {
+		at, id, err := readCursor(*r.Params.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		f.BeforeTime, f.BeforeID = *at, *id
+	}
+	all, err := stories.List(ctx, principal(ctx), f)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListStories200JSONResponse{Stories: []spec.Story{}}
+	if len(all) > limit {
+		all = all[:limit]
+		if last := all[limit-1]; f.Order == story.Latest {
+			out.NextCursor = optional(cursor(last.LastAt, last.ID))
+		}
+	}
+	for _, one := range all {
+		out.Stories = append(out.Stories, storyJSON(one))
+	}
+	return out, nil
+}
+
+// GetStory gets a story.
+func (s *Server) GetStory(ctx context.Context, r spec.GetStoryRequestObject) (spec.GetStoryResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	p, err := stories.Get(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	return spec.GetStory200JSONResponse(storyPageJSON(p)), nil
+}
+
+// MergeStory merges another story into a story.
+func (s *Server) MergeStory(ctx context.Context, r spec.MergeStoryRequestObject) (spec.MergeStoryResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	return spec.MergeStory204Response{}, stories.Merge(ctx, principal(ctx), r.Id, r.Body.StoryId)
+}
+
+// SplitStory moves articles to a new story.
+func (s *Server) SplitStory(ctx context.Context, r spec.SplitStoryRequestObject) (spec.SplitStoryResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	id, err := stories.Split(ctx, principal(ctx), r.Id, r.Body.ArticleIds)
+	return spec.SplitStory200JSONResponse{StoryId: id}, err
+}
+
+// MoveStoryArticles moves articles to another story.
+func (s *Server) MoveStoryArticles(ctx context.Context, r spec.MoveStoryArticlesRequestObject) (spec.MoveStoryArticlesResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	return spec.MoveStoryArticles204Response{}, stories.Move(ctx, principal(ctx), r.Id, r.Body.StoryId, r.Body.ArticleIds)
+}
+
+// SetStoryHeadline chooses the headline of a story.
+func (s *Server) SetStoryHeadline(ctx context.Context, r spec.SetStoryHeadlineRequestObject) (spec.SetStoryHeadlineResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	return spec.SetStoryHeadline204Response{}, stories.PinHeadline(ctx, principal(ctx), r.Id, r.Body.ArticleId)
+}
+
+// MuteStory silences the alert about a story.
+func (s *Server) MuteStory(ctx context.Context, r spec.MuteStoryRequestObject) (spec.MuteStoryResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	return spec.MuteStory204Response{}, stories.Mute(ctx, principal(ctx), r.Id)
+}
+
+// CreateStoryDraft creates a draft about a story.
+func (s *Server) CreateStoryDraft(ctx context.Context, r spec.CreateStoryDraftRequestObject) (spec.CreateStoryDraftResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	id, err := stories.CreateDraft(ctx, principal(ctx), r.Id)
+	return spec.CreateStoryDraft201JSONResponse{PostId: id}, err
+}
+
+// UndoStoryEvent undoes a change of a story.
+func (s *Server) UndoStoryEvent(ctx context.Context, r spec.UndoStoryEventRequestObject) (spec.UndoStoryEventResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	return spec.UndoStoryEvent204Response{}, stories.Undo(ctx, principal(ctx), r.Id)
+}
+
+// GetStoryPreferences returns the settings of the workspace about stories.
+func (s *Server) GetStoryPreferences(ctx context.Context, _ spec.GetStoryPreferencesRequestObject) (spec.GetStoryPreferencesResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	p, err := stories.Preferences(ctx, principal(ctx))
+	return spec.GetStoryPreferences200JSONResponse(storyPreferencesJSON(p.Preferences)), err
+}
+
+// SetStoryPreferences changes the settings of the workspace about stories.
+func (s *Server) SetStoryPreferences(ctx context.Context, r spec.SetStoryPreferencesRequestObject) (spec.SetStoryPreferencesResponseObject, error) {
+	stories, err := s.stories()
+	if err != nil {
+		return nil, err
+	}
+	p, err := stories.SetPreferences(ctx, principal(ctx), story.Preferences{AlertEnabled: r.Body.AlertEnabled, MinOwners: r.Body.MinOwners, MaxAgeHours: r.Body.MaxAgeHours,
+		CreateDraft: r.Body.CreateDraft, Owners: r.Body.Owners})
+	return spec.SetStoryPreferences200JSONResponse(storyPreferencesJSON(p.Preferences)), err
+}
+
+func storyPreferencesJSON(p story.Preferences) spec.StoryPreferences {
+	return spec.StoryPreferences{AlertEnabled: p.AlertEnabled, MinOwners: p.MinOwners, MaxAgeHours: p.MaxAgeHours, CreateDraft: p.CreateDraft, Owners: p.Owners}
+}
+
+func storyJSON(s story.Summary) spec.Story {
+	return spec.Story{Id: s.ID, Language: s.Language, FirstSeenAt: s.FirstSeenAt, FirstAt: s.FirstAt, LastAt: s.LastAt, Articles: s.Articles, Copies: s.Copies,
+		Owners: s.Owners, NewOwners: s.NewOwners, OwnArticles: s.OwnArticles, FollowsId: s.FollowsID, Alert: (*spec.StoryAlert)(optional(string(s.Alert))), AlertPostId: s.AlertPostID,
+		Headline: spec.StoryHeadline{ArticleId: s.Headline.ArticleID, Title: s.Headline.Title, Url: s.Headline.URL, Domain: s.Headline.Domain,
+			ImageUrl: optional(s.Headline.ImageURL), Pinned: s.IsPinned}}
+}
+
+func storyPageJSON(p story.Page) spec.StoryPage {
+	out := spec.StoryPage{Entries: []spec.StoryEntry{}, Truncated: p.Truncated, Corrections: []spec.StoryCorrection{}, Posts: []spec.StoryPost{}, Related: []spec.RelatedStory{},
+		Events: []spec.StoryEvent{}, Readers: spec.StoryReaders{Views: p.Readers.Views, Visitors: p.Readers.Visitors}}
+	copyJSON(storyJSON(p.Summary), &out)
+	for _, e := range p.Entries {
+		one := spec.StoryEntry{ArticleId: e.ArticleID, Title: e.Title, Url: e.URL, Domain: e.Domain, Owner: e.Owner, Lead: optional(e.Lead), FirstSeenAt: e.FirstSeenAt,
+			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), Copy: e.IsCopy, Own: e.IsOwn, Pinned: e.IsPinned, Added: append([]string{}, e.Added...)}
+		if e.PublishedAt != nil {
+			one.DateOnly = &e.DateOnly
+		}
+		out.Entries = append(out.Entries, one)
+	}
+	for _, c := range p.Corrections {
+		out.Corrections = append(out.Corrections, spec.StoryCorrection{ArticleId: c.ArticleID, Version: c.Version, SeenAt: c.SeenAt, Changed: c.Changed, Title: c.Title, PreviousTitle: c.PreviousTitle})
+	}
+	for _, one := range p.Posts {
+		out.Posts = append(out.Posts, spec.StoryPost{Id: one.ID, Content: one.Content, Status: one.Status, At: one.At, ArticleId: one.ArticleID})
+	}
+	for _, r := range p.Related {
+		relation := spec.Later
+		if r.IsEarlier {
+			relation = spec.Earlier
+		}
+		out.Related = append(out.Related, spec.RelatedStory{Id: r.ID, Relation: relation, Title: r.Title, LastAt: r.LastAt, Similarity: float32(r.Similarity)})
+	}
+	for _, e := range p.Events {
+		out.Events = append(out.Events, spec.StoryEvent{Id: e.ID, Kind: spec.StoryEventKind(e.Kind), StoryId: e.StoryID, OtherId: e.OtherID, ArticleIds: e.ArticleIDs,
+			Actor: e.Actor, At: e.At, UndoneAt: e.UndoneAt, CanUndo: e.OtherID != nil && e.UndoneAt == nil})
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/news/story"
+	"dateline/internal/storage/postgres/db"
+)
+
+// StoryPreferences returns the settings of a workspace about stories.
+func (s *Store) StoryPreferences(ctx context.Context, workspaceID uuid.UUID) (story.StoredPreferences, error) {
+	row, err := s.q.GetStoryPreferences(ctx, workspaceID)
+	if noRows(err) {
+		return story.StoredPreferences{Preferences: story.DefaultPreferences(), WorkspaceID: workspaceID}, nil
+	}
+	if err != nil {
+		return story.StoredPreferences{}, err
+	}
+	return storyPreferencesFromRow(row)
+}
+
+func storyPreferencesFromRow(r db.StoryPreference) (story.StoredPreferences, error) {
+	p := story.StoredPreferences{WorkspaceID: r.WorkspaceID, UserID: r.UserID, Version: r.Version}
+	err := json.Unmarshal(r.Preferences, &p.Preferences)
+	p.Owners = orNoOwners(p.Owners)
+	return p, err
+}
+
+// SaveStoryPreferences stores the settings of a workspace.
+func (s *Store) SaveStoryPreferences(ctx context.Context, p story.StoredPreferences) (saved story.StoredPreferences, err error) {
+	raw, err := json.Marshal(p.Preferences)
+	if err != nil {
+		return saved, err
+	}
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.SaveStoryPreferences(ctx, db.SaveStoryPreferencesParams{WorkspaceID: p.WorkspaceID, UserID: p.UserID, Preferences: raw})
+		if err != nil {
+			return err
+		}
+		if saved, err = storyPreferencesFromRow(row); err != nil {
+			return err
+		}
+		return record(ctx, q, p.WorkspaceID, audit.StoryAlertsChanged, "workspace", p.WorkspaceID, map[string]any{"alert_enabled": p.AlertEnabled, "min_owners": p.MinOwners})
+	})
+	return saved, err
+}
+
+// AlertingWorkspaces returns the settings of workspaces with alerts.
+func (s *Store) AlertingWorkspaces(ctx context.Context) ([]story.StoredPreferences, error) {
+	rows, err := s.q.AlertingStoryWorkspaces(ctx)
+	out := make([]story.StoredPreferences, len(rows))
+	for i, r := range rows {
+		if out[i], err = storyPreferencesFromRow(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, err
+}
+
+// AddStoryAlerts adds waiting alerts.
+func (s *Store) AddStoryAlerts(ctx context.Context, workspaceID uuid.UUID, stories []uuid.UUID) error {
+	if len(stories) == 0 {
+		return nil
+	}
+	posts := make([]uuid.UUID, len(stories))
+	for i := range posts {
+		posts[i] = newID()
+	}
+	return s.q.AddStoryAlerts(ctx, db.AddStoryAlertsParams{WorkspaceID: workspaceID, StoryIds: stories, PostIds: posts})
+}
+
+// DueStoryAlerts returns the waiting alerts that are due.
+func (s *Store) DueStoryAlerts(ctx context.Context, workspaceID uuid.UUID, limit int) ([]story.Alert, error) {
+	rows, err := s.q.DueStoryAlerts(ctx, db.DueStoryAlertsParams{WorkspaceID: workspaceID, Batch: int32(limit)}) //nolint:gosec // tens
+	out := make([]story.Alert, len(rows))
+	for i, r := range rows {
+		out[i] = story.Alert{WorkspaceID: r.WorkspaceID, StoryID: r.StoryID, PostID: r.PostID}
+	}
+	return out, err
+}
+
+// FinishStoryAlert stores the result of a waiting alert. A sent one raises its event.
+func (s *Store) FinishStoryAlert(ctx context.Context, a story.Alert, state story.AlertState, about story.Summary, hasDraft bool) (event bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		n, err := q.FinishStoryAlert(ctx, db.FinishStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, State: db.StoryAlertState(state), HasDraft: hasDraft,
+			Owners: int32(about.Owners)}) //nolint:gosec // hundreds
+		if event = n > 0 && state == story.AlertSent; err != nil || !event {
+			return err
+		}
+		data := map[string]any{"story_id": a.StoryID, "title": about.Headline.Title, "url": about.Headline.URL, "owners": about.Owners}
+		if hasDraft {
+			data["post_id"] = a.PostID
+		}
+		raw, err := object(data)
+		if err != nil {
+			return err
+		}
+		return q.InsertStoryMissed(ctx, db.InsertStoryMissedParams{WorkspaceID: a.WorkspaceID, Data: raw})
+	})
+	return event, err
+}
+
+// MuteStoryAlert silences the alert about a story.
+func (s *Store) MuteStoryAlert(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if err := q.MuteStoryAlert(ctx, db.MuteStoryAlertParams{WorkspaceID: workspaceID, StoryID: id, PostID: newID()}); err != nil {
+			return err
+		}
+		return record(ctx, q, workspaceID, audit.StoryAlertMuted, "story", id, nil)
+	})
+}

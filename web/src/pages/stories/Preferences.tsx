@@ -1,0 +1,73 @@
+import { Button, Group, Modal, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, unwrap } from '../../api/client'
+import { Failed, WaitingRows } from '../../components/states'
+import { notifyError, notifySuccess } from '../../lib/notify'
+
+type Stored = Schemas['StoryPreferences']
+
+/** The alert about missed stories, and the owners of domains. */
+export function Preferences({ close }: { close: () => void }) {
+  const { t } = useTranslation()
+  const stored = useQuery({ queryKey: ['story-preferences'], queryFn: () => unwrap(api.GET('/api/v1/story-preferences')), staleTime: 0 })
+  return (
+    <Modal opened onClose={close} title={t('stories.alerts')} closeButtonProps={{ 'aria-label': t('stories.close') }}>
+      {stored.error ? <Failed error={stored.error} retry={() => void stored.refetch()} /> : !stored.data ? <WaitingRows /> : <Form start={stored.data} close={close} />}
+    </Modal>
+  )
+}
+
+const linesOf = (owners: Record<string, string>) =>
+  Object.entries(owners)
+    .map(([domain, owner]) => `${domain}: ${owner}`)
+    .join('\n')
+
+const ownersOf = (lines: string) =>
+  Object.fromEntries(
+    lines
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()] as const)
+      .filter(([domain, owner]) => domain && owner),
+  )
+
+function Form({ start, close }: { start: Stored; close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [form, setForm] = useState(start)
+  const [owners, setOwners] = useState(linesOf(start.owners))
+  const change = (update: Partial<Stored>) => setForm((was) => ({ ...was, ...update }))
+  const save = useMutation({
+    mutationFn: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: ownersOf(owners) } })),
+    onSuccess: () => {
+      notifySuccess(t('stories.saved'))
+      void client.invalidateQueries({ queryKey: ['stories'] })
+      close()
+    },
+    onError: notifyError,
+  })
+  return (
+    <Stack
+      component="form"
+      onSubmit={(e) => {
+        e.preventDefault()
+        save.mutate()
+      }}
+    >
+      <Switch label={t('stories.alertEnabled')} description={t('stories.alertHelp')} checked={form.alert_enabled} onChange={(e) => change({ alert_enabled: e.currentTarget.checked })} />
+      <NumberInput label={t('stories.alertOwners')} min={2} max={100} value={form.min_owners} onChange={(v) => change({ min_owners: Number(v) })} />
+      <NumberInput label={t('stories.alertAge')} min={1} max={72} value={form.max_age_hours} onChange={(v) => change({ max_age_hours: Number(v) })} />
+      <Switch label={t('stories.createDraft')} description={t('stories.createDraftHelp')} checked={form.create_draft} onChange={(e) => change({ create_draft: e.currentTarget.checked })} />
+      <Textarea label={t('stories.ownersOf')} description={t('stories.ownersHelp')} autosize minRows={2} maxRows={8} value={owners} onChange={(e) => setOwners(e.currentTarget.value)} />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={close}>
+          {t('stories.cancel')}
+        </Button>
+        <Button type="submit" loading={save.isPending}>
+          {t('stories.save')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

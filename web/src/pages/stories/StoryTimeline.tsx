@@ -1,0 +1,118 @@
+import { Badge, Button, Checkbox, Group, Select, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, unwrap } from '../../api/client'
+import { LinkAnchor } from '../../components/links'
+import { Time } from '../../components/Time'
+import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAtLeast } from '../../lib/session'
+
+type Story = Schemas['StoryPage']
+
+/** The articles of a story in the order in which they were found. Editors choose some to move. */
+export function StoryTimeline({ story: s }: { story: Story }) {
+  const { t } = useTranslation()
+  const may = useAtLeast('editor')
+  const [chosen, setChosen] = useState<string[]>([])
+  return (
+    <Stack gap="sm" className="dl-card" p={{ base: 'md', sm: 'lg' }} component="section" aria-label={t('stories.timeline')}>
+      <Title order={2} size="h4">
+        {t('stories.timeline')}
+      </Title>
+      <Stack gap="md" component="ol" style={{ listStyle: 'none', padding: 0, margin: 0 }}>
+        {s.entries.map((e, i) => (
+          <li key={e.article_id} data-entry={e.article_id}>
+            <Group gap="sm" align="flex-start" wrap="nowrap">
+              {may && (
+                <Checkbox
+                  aria-label={t('stories.choose', { title: e.title })}
+                  checked={chosen.includes(e.article_id)}
+                  onChange={() => setChosen((was) => (was.includes(e.article_id) ? was.filter((x) => x !== e.article_id) : [...was, e.article_id]))}
+                />
+              )}
+              <Stack gap={4} style={{ minWidth: 0 }}>
+                <LinkAnchor to="/news/articles/$id" params={{ id: e.article_id }} fw={500} className="dl-text" lang={s.language}>
+                  {e.title}
+                </LinkAnchor>
+                <Group gap="xs">
+                  <Text size="sm">{e.owner === e.domain ? e.domain : `${e.owner} (${e.domain})`}</Text>
+                  {i === 0 && <Mark color="blue" text={t('stories.first')} />}
+                  {e.own && <Mark color="green" text={t('stories.own')} />}
+                  {e.copy && <Mark color="gray" text={t('stories.copy')} />}
+                  {e.pinned && <Mark color="gray" text={t('stories.pinned')} />}
+                </Group>
+                <Text size="sm" c="dimmed">
+                  {t('stories.seenAt')} <Time at={e.first_seen_at} look="short" />
+                  {e.published_at && (
+                    <>
+                      {' · '}
+                      {t('stories.statedAt')} <Time at={e.published_at} look="short" />
+                    </>
+                  )}
+                </Text>
+                {e.added.map((text) => (
+                  <Text key={text} size="sm" className="dl-text" lang={s.language}>
+                    + {text}
+                  </Text>
+                ))}
+              </Stack>
+            </Group>
+          </li>
+        ))}
+      </Stack>
+      {may && chosen.length > 0 && <Changes story={s} chosen={chosen} done={() => setChosen([])} />}
+    </Stack>
+  )
+}
+
+function Mark({ color, text }: { color: string; text: string }) {
+  return (
+    <Badge variant="light" color={color} tt="none">
+      {text}
+    </Badge>
+  )
+}
+
+/** What an editor does with chosen articles. */
+function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; done: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [other, setOther] = useState<string | null>(null)
+  const near = useQuery({ queryKey: ['stories', 'near', s.language], queryFn: () => unwrap(api.GET('/api/v1/stories', { params: { query: { limit: 100 } } })) })
+  const choices = (near.data?.stories ?? []).filter((o) => o.id !== s.id && o.language === s.language).map((o) => ({ value: o.id, label: o.headline.title }))
+  const path = { id: s.id }
+  const after = {
+    onSuccess: () => {
+      notifySuccess(t('stories.changed'))
+      done()
+    },
+    onError: notifyError,
+    onSettled: () => void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
+  }
+  const split = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/stories/{id}/split', { params: { path }, body: { article_ids: chosen } })), ...after })
+  const move = useMutation({ mutationFn: (to: string) => unwrap(api.POST('/api/v1/stories/{id}/move', { params: { path }, body: { article_ids: chosen, story_id: to } })), ...after })
+  const merge = useMutation({ mutationFn: (from: string) => unwrap(api.POST('/api/v1/stories/{id}/merge', { params: { path }, body: { story_id: from } })), ...after })
+  const headline = useMutation({ mutationFn: () => unwrap(api.PUT('/api/v1/stories/{id}/headline', { params: { path }, body: { article_id: chosen[0] } })), ...after })
+  return (
+    <Group gap="xs" align="flex-end" role="group" aria-label={t('stories.change')}>
+      {chosen.length < s.entries.length && (
+        <Button size="xs" variant="default" loading={split.isPending} onClick={() => split.mutate()}>
+          {t('stories.split')}
+        </Button>
+      )}
+      {chosen.length === 1 && (
+        <Button size="xs" variant="default" loading={headline.isPending} onClick={() => headline.mutate()}>
+          {t('stories.useHeadline')}
+        </Button>
+      )}
+      <Select size="xs" label={t('stories.other')} searchable data={choices} value={other} onChange={setOther} />
+      <Button size="xs" variant="default" disabled={!other} loading={move.isPending} onClick={() => other && move.mutate(other)}>
+        {t('stories.move')}
+      </Button>
+      <Button size="xs" variant="default" disabled={!other} loading={merge.isPending} onClick={() => other && merge.mutate(other)}>
+        {t('stories.merge')}
+      </Button>
+    </Group>
+  )
+}
