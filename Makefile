@@ -112,7 +112,7 @@ containers-test: temporald ## run api and worker in containers as docker-compose
 	go test ./e2e/containers -count=1 -timeout 20m -containers -v
 
 .PHONY: reproducible
-reproducible: ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
+reproducible: $(NFPM) ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
 	@scripts/reproducible.sh "$(VERSION)" "$(TARGETS)"
 
 .PHONY: generate

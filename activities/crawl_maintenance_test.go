@@ -24,6 +24,7 @@ import (
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 )
 
 // archive is a crawler with a site whose pages are stored in S3.
@@ -43,7 +44,7 @@ func newArchive(t *testing.T) *archive {
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	a := &archive{t: t, site: world.Site(0), bucket: enginetest.S3(t)}
+	a := &archive{t: t, site: world.Site(0), bucket: s3test.Bucket(t)}
 	s, url := enginetest.StoreAndURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)

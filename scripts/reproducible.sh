@@ -8,11 +8,13 @@ version=$1 targets=${2:-}
 
 dir=$(mktemp -d)
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+tools=.tools
 for clone in first the-second-one; do
 	git clone -q . "$dir/$clone"
-	# Tools and downloads do not become part of a release, which names their checksums.
+	# nfpm is pinned, and downloads must have the checksums in the code: neither has to be fetched twice.
 	mkdir -p "$dir/$clone/.tools"
-	find .tools -maxdepth 1 \( -name 'nfpm-*' -o -name postgres \) -exec cp -a {} "$dir/$clone/.tools/" \;
+	find "$tools" -maxdepth 1 \( -name 'nfpm-*' -o -name postgres \) -exec cp -a {} "$dir/$clone/.tools/" \;
+	tools="$dir/first/.tools"
 	(
 		cd "$dir/$clone"
 		started=$SECONDS

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dateline/internal/identity/keyring"
+	"dateline/internal/identity/kms"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
 	"dateline/internal/storage/postgres"
@@ -16,7 +17,7 @@ import (
 
 // keysetSource returns the source of the keyset.
 func keysetSource(cfg *config.Config) secret.Source {
-	return secret.Source{Path: cfg.Keyset, JSON: secret.NewText(cfg.KeysetJSON), KMS: cfg.KeysetKMS}
+	return secret.Source{Path: cfg.Keyset, JSON: secret.NewText(cfg.KeysetJSON), KMS: kms.Cipher(cfg.KeysetKMS)}
 }
 
 // keys manages the keyset and re-encrypts values.

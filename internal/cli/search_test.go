@@ -39,5 +39,5 @@ func TestReindex_NextToDatelineUp(t *testing.T) {
 	if d, err := c.DescribeWorkflowExecution(t.Context(), workflows.ReindexArticlesID, ""); err != nil || d.WorkflowExecutionInfo.Type.Name != "ReindexArticles" {
 		t.Errorf("got %v, %v, want a workflow of the type ReindexArticles", d, err)
 	}
-	r.wantOutput(r.run(2, nil, "reindex", "now"), `unknown command "now"`)
+	r.wantOutput(r.run(2, nil, "reindex", "now"), `"now" is unexpected`)
 }

@@ -263,6 +263,7 @@ func (r *running) announce(box *sandbox, token, link string) {
 	say("  Data           %s", r.cfg.DataDir)
 	if token != "" {
 		say("  API token      %s  (shown only once)", token)
+		say("  Command line   dateline login %s  (asks for the token and saves it)", api)
 	} else {
 		say("  API token      unchanged (`--new-token` creates a new one)")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
+	"dateline/internal/identity/kms"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/storage/postgres"
@@ -77,7 +78,7 @@ func (p *Program) keyset() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		created, err := secret.Create(ctx, secret.Source{Path: args[0], KMS: cfg.KeysetKMS})
+		created, err := secret.Create(ctx, secret.Source{Path: args[0], KMS: kms.Cipher(cfg.KeysetKMS)})
 		if err != nil {
 			return err
 		}

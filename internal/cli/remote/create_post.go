@@ -23,13 +23,15 @@ func (o Options) post() *cobra.Command {
 	c := &cobra.Command{Use: "post TEXT", Short: "schedule a post", Args: cobra.ExactArgs(1),
 		Long: "Schedules a post, or keeps it as a draft. TEXT - reads the text from standard input.\nA request that is interrupted is repeated; the post is created once.",
 		Example: "  dateline post \"Good morning\" --at \"tomorrow 9:00\" --account mastodon:@news@example.social\n" +
+			"  dateline post \"Breaking news\" --now\n" +
 			"  dateline post \"Our new studio\" --next-free --media studio.jpg --alt \"A room with two cameras\"\n" +
 			"  dateline post - --draft < announcement.txt"}
 	f := c.Flags()
 	f.String("at", "", whenHelp)
+	f.Bool("now", false, "publish at once")
 	f.Bool("next-free", false, "publish in the next free slot of the accounts' queue")
 	f.Bool("draft", false, "keep the post as a draft")
-	f.StringSlice("account", nil, "`account` to publish to: its handle, network:handle, label or ID; repeat for more (default: the workspace's default accounts)")
+	f.StringSlice("account", nil, "`account` to publish to: its handle, network:handle, name or ID; repeat for more (default: the workspace's default accounts)")
 	f.StringArray("media", nil, "`file`, URL or ID of an attachment; repeat for more")
 	f.StringArray("alt", nil, "`description` of the attachment at the same position, for people who cannot see it")
 	f.String("language", "", "ISO 639 `code` of the text")
@@ -37,6 +39,7 @@ func (o Options) post() *cobra.Command {
 	f.Int("drop-if-late", 0, "discard the post if it is this many `minutes` late; 0: never")
 	f.Bool("dry-run", false, "check the post and show what each network gets, without scheduling it")
 	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
+	_ = c.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
 	_ = c.MarkFlagFilename("media")
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error { return s.createPost(ctx, args[0]) })
 }
@@ -44,11 +47,15 @@ func (o Options) post() *cobra.Command {
 func (s *session) createPost(ctx context.Context, content string) error {
 	f := s.command.Flags()
 	at, _ := f.GetString("at")
+	now, _ := f.GetBool("now")
+	if strings.EqualFold(strings.TrimSpace(at), "now") {
+		now, at = true, ""
+	}
 	nextFree, _ := f.GetBool("next-free")
 	draft, _ := f.GetBool("draft")
 	dry, _ := f.GetBool("dry-run")
-	if n := count(at != "", nextFree); n > 1 || n == 0 && !draft {
-		return UsageError("give one of --at and --next-free, or --draft")
+	if n := count(at != "", now, nextFree); n > 1 || n == 0 && !draft || now && draft {
+		return UsageError("give one of --at, --now and --next-free, or --draft")
 	}
 	content, err := s.readContent(content)
 	if err != nil {
@@ -85,13 +92,26 @@ func (s *session) createPost(ctx context.Context, content string) error {
 		body.DropIfLateMinutes = &late
 	}
 	if dry {
+		if now {
+			body.ScheduledTime = set(time.Now().In(zone).Add(time.Minute).Format(time.RFC3339))
+		}
 		return s.preview(ctx, body)
+	}
+	if now {
+		body.Draft = set(true) // published below
 	}
 	r, err := client.Result(s.CreatePostWithResponse(ctx, &client.CreatePostParams{IdempotencyKey: idempotencyKey()}, body))
 	if err != nil {
 		return err
 	}
-	return s.showPost(r.Body, r.JSON201, zone)
+	if !now {
+		return s.showPost(r.Body, r.JSON201, zone)
+	}
+	published, err := client.Result(s.PublishNowWithResponse(ctx, r.JSON201.Id, &client.PublishNowParams{IfMatch: version(r.JSON201)}))
+	if err != nil {
+		return fmt.Errorf("the post is a draft with the ID %s: %w", r.JSON201.Id, err)
+	}
+	return s.showPost(published.Body, published.JSON200, zone)
 }
 
 // preview shows what networks would get.
@@ -105,7 +125,10 @@ func (s *session) preview(ctx context.Context, p client.NewPost) error {
 		err = s.printJSON(r.Body)
 	} else {
 		for _, t := range r.JSON200.Targets {
-			err = errors.Join(err, s.say("%s %s: %d segments", t.Network, plain(t.Handle), len(t.Segments)))
+			err = errors.Join(err, s.say("%s %s", t.Network, plain(t.Handle)))
+			for i, one := range t.Segments {
+				err = errors.Join(err, s.say("  %d/%d  %s", i+1, len(t.Segments), plain(one.Text)))
+			}
 		}
 		for _, w := range r.JSON200.Warnings {
 			err = errors.Join(err, s.say("warning: %s", plain(w.Message)))
@@ -158,6 +181,14 @@ func (s *session) accountIDs(ctx context.Context) (*[]string, error) {
 	return &ids, nil
 }
 
+// accountName returns the label of an account in the workspace, else its name on the network.
+func accountName(a client.Account) string {
+	if label := text(a.Label); label != "" {
+		return label
+	}
+	return a.Name
+}
+
 // findAccount returns the account that a name means.
 func findAccount(all []client.Account, name string) (client.Account, error) {
 	var found []client.Account
@@ -168,7 +199,7 @@ func findAccount(all []client.Account, name string) (client.Account, error) {
 		case a.Id.String() == name:
 			return a, nil
 		case a.Status == client.Disconnected:
-		case strings.EqualFold(strings.TrimPrefix(name, "@"), handle), text(a.Label) != "" && strings.EqualFold(name, *a.Label),
+		case strings.EqualFold(strings.TrimPrefix(name, "@"), handle), strings.EqualFold(name, accountName(a)),
 			strings.EqualFold(network, a.Network) && strings.EqualFold(strings.TrimPrefix(rest, "@"), handle):
 			found = append(found, a)
 		}

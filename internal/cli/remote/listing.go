@@ -15,7 +15,7 @@ import (
 
 func (o Options) accounts() *cobra.Command {
 	c := &cobra.Command{Use: "accounts", Short: "list the connected accounts", Args: cobra.NoArgs}
-	return o.connected(c, func(ctx context.Context, s *session, _ []string) error {
+	return withList(o.connected(c, func(ctx context.Context, s *session, _ []string) error {
 		r, err := client.Result(s.ListAccountsWithResponse(ctx))
 		if err != nil {
 			return err
@@ -25,18 +25,14 @@ func (o Options) accounts() *cobra.Command {
 		}
 		var rows [][]string
 		for _, a := range r.JSON200.Accounts {
-			name := a.Name
-			if a.Label != nil {
-				name = *a.Label
-			}
 			isDefault := ""
 			if a.Default {
 				isDefault = "yes"
 			}
-			rows = append(rows, []string{a.Id.String(), a.Network, a.Handle, shorten(name, 30), string(a.Status), isDefault})
+			rows = append(rows, []string{a.Id.String(), a.Network, a.Handle, shorten(accountName(a), 30), string(a.Status), isDefault})
 		}
-		return table(s.out, []string{"id", "network", "handle", "name", "status", "default"}, rows)
-	})
+		return s.printList([]string{"id", "network", "handle", "name", "status", "default"}, rows, "No accounts. Connect one in the dashboard under Accounts.")
+	}))
 }
 
 // sites groups the commands for counted sites.
@@ -55,7 +51,7 @@ func (o Options) sites() *cobra.Command {
 		for _, one := range r.JSON200.Sites {
 			rows = append(rows, []string{one.Id.String(), one.Name, strings.Join(one.Domains, ", ")})
 		}
-		return table(s.out, []string{"id", "name", "domains"}, rows)
+		return s.printList([]string{"id", "name", "domains"}, rows, "No sites. Add one in the dashboard under Readers.")
 	}))
 	return group
 }
@@ -168,7 +164,7 @@ func (o Options) articles() *cobra.Command {
 		for _, h := range r.JSON200.Hits {
 			rows = append(rows, []string{at(&h.PublishedAt, zone), h.Domain, shorten(h.Title, 70), h.Url})
 		}
-		return table(s.out, []string{"published", "domain", "title", "url"}, rows)
+		return s.printList([]string{"published", "domain", "title", "url"}, rows, "No articles found.")
 	}))
 	return group
 }
@@ -178,7 +174,7 @@ func (o Options) sources() *cobra.Command {
 	c := &cobra.Command{Use: "sources", Short: "list the seeds of the crawler", Args: cobra.NoArgs}
 	domain := c.Flags().String("domain", "", "only seeds of this `domain`")
 	_ = c.RegisterFlagCompletionFunc("domain", o.completeDomains)
-	list := o.connected(c, func(ctx context.Context, s *session, _ []string) error {
+	list := withList(o.connected(c, func(ctx context.Context, s *session, _ []string) error {
 		limit := 200
 		r, err := client.Result(s.ListSeedsWithResponse(ctx, &client.ListSeedsParams{Domain: set(*domain), Limit: &limit}))
 		if err != nil {
@@ -195,8 +191,8 @@ func (o Options) sources() *cobra.Command {
 		for _, one := range r.JSON200.Seeds {
 			rows = append(rows, []string{one.Id.String(), one.Domain, string(one.Kind), string(one.Status), strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url, shorten(text(one.LastError), 40)})
 		}
-		return table(s.out, []string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows)
-	})
+		return s.printList([]string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows, "No seeds. Add one with `dateline sources add URL`.")
+	}))
 	add := &cobra.Command{Use: "add URL", Short: "add a seed: a feed, a sitemap or a page with links to articles", Args: cobra.ExactArgs(1)}
 	list.AddCommand(o.connected(add, func(ctx context.Context, s *session, args []string) error {
 		r, err := client.Result(s.CreateSeedWithResponse(ctx, &client.CreateSeedParams{IdempotencyKey: idempotencyKey()}, client.NewSeed{Url: args[0]}))

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (o Options) posts() *cobra.Command {
 func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
 
 func (o Options) listPosts() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "list posts, by default those ahead", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "list", Short: "list posts, by default drafts and upcoming posts", Args: cobra.NoArgs}
 	f := c.Flags()
 	f.StringSlice("status", []string{"draft", "scheduled", "publishing"}, "only posts with this `status`; repeat for more, or all")
 	f.StringSlice("account", nil, "only posts to this `account`")
@@ -90,7 +91,11 @@ func (o Options) listPosts() *cobra.Command {
 		for i, p := range r.JSON200.Posts {
 			rows[i] = []string{p.Id.String(), string(p.Status), at(p.ScheduledTime, zone), handles(p), shorten(p.Content, 50)}
 		}
-		return table(s.out, []string{"id", "status", "time", "accounts", "text"}, rows)
+		empty := "No posts."
+		if !f.Changed("status") {
+			empty = "No drafts or upcoming posts. `--status all` also lists published ones."
+		}
+		return s.printList([]string{"id", "status", "time", "accounts", "text"}, rows, empty)
 	})
 }
 
@@ -186,6 +191,7 @@ func (o Options) editPost() *cobra.Command {
 	f.StringArray("media", nil, "`file`, URL or ID of an attachment; replaces all")
 	f.StringArray("alt", nil, "`description` of the attachment at the same position")
 	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
+	_ = c.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
 		if count(f.Changed("text"), f.Changed("at"), f.Changed("account"), f.Changed("media")) == 0 {
 			return UsageError("give what to change: --text, --at, --account or --media")
@@ -265,6 +271,9 @@ func (o Options) watchPost() *cobra.Command {
 			return err
 		}
 		if err := s.FollowPost(ctx, p.Id, func(e client.StreamedEvent) error { return s.printEvent(e, zone) }); err != nil {
+			if ctx.Err() != nil {
+				return errors.New("interrupted before the post was final; this does not stop the post")
+			}
 			return err
 		}
 		if _, p, err = s.readPost(ctx, args[0]); err != nil {

@@ -63,13 +63,26 @@ func (e usageError) Error() string { return e.message }
 // UsageError returns an error for invalid arguments.
 func UsageError(message string) error { return usageError{message} }
 
-// Arguments turns errors of an argument check into usage errors.
+// Arguments turns errors of an argument check into usage errors that name the argument,
+// as the usage line of the command does.
 func Arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return UsageError(err.Error())
+		err := check(c, args)
+		if err == nil {
+			return nil
 		}
-		return nil
+		names := strings.Fields(c.Use)[1:]
+		switch {
+		case c.HasSubCommands():
+			return UsageError(err.Error())
+		case len(args) < len(names) && !strings.HasPrefix(names[len(args)], "["):
+			return UsageError(strings.TrimSuffix(names[len(args)], "…") + " is missing")
+		case len(names) == 0:
+			return UsageError(fmt.Sprintf("%q is unexpected: the command has no arguments", args[0]))
+		case len(args) > len(names):
+			return UsageError(fmt.Sprintf("%q is unexpected; put quotes around an argument that contains spaces", args[len(names)]))
+		}
+		return UsageError(err.Error())
 	}
 }
 
@@ -122,6 +135,7 @@ type session struct {
 // connected sets up a command that calls the API, with the flags of all such commands.
 func (o Options) connected(c *cobra.Command, run func(ctx context.Context, s *session, args []string) error) *cobra.Command {
 	addConnectionFlags(c)
+	_ = c.RegisterFlagCompletionFunc("profile", o.completeProfiles)
 	c.Flags().Bool("json", false, "print the response of the API as JSON")
 	if c.Args == nil {
 		c.Args = cobra.NoArgs
@@ -140,6 +154,15 @@ func (o Options) connected(c *cobra.Command, run func(ctx context.Context, s *se
 func addConnectionFlags(c *cobra.Command) {
 	c.Flags().String("profile", "", "saved `profile` to use (default: DATELINE_PROFILE, else the current one)")
 	c.Flags().String("url", "", "`address` of the instance (default: DATELINE_URL, else that of the profile)")
+	_ = c.RegisterFlagCompletionFunc("url", cobra.NoFileCompletions)
+}
+
+// withList adds a subcommand "list" to a command that lists.
+func withList(c *cobra.Command) *cobra.Command {
+	list := &cobra.Command{Use: "list", Short: c.Short, Args: c.Args, RunE: c.RunE}
+	list.Flags().AddFlagSet(c.Flags())
+	c.AddCommand(list)
+	return c
 }
 
 func (o Options) connect(c *cobra.Command) (*session, error) {

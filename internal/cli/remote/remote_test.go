@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"dateline/client"
@@ -127,6 +130,67 @@ func TestExitCode_DependsOnTheResponse(t *testing.T) {
 	} {
 		if got := ExitCode(err); got != want {
 			t.Errorf("ExitCode(%v) = %d, want %d", err, got, want)
+		}
+	}
+}
+
+func TestArguments_NameWhatIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		use, want string
+		args      []string
+	}{
+		{"post TEXT", "TEXT is missing", nil},
+		{"post TEXT", `"world" is unexpected; put quotes around`, []string{"hello", "world"}},
+		{"discard ID…", "ID is missing", nil},
+		{"watch", `"now" is unexpected: the command has no arguments`, []string{"now"}},
+	} {
+		n := len(strings.Fields(c.use)) - 1
+		err := Arguments(cobra.ExactArgs(n))(&cobra.Command{Use: c.use}, c.args)
+		if err == nil || !strings.Contains(err.Error(), c.want) || ExitCode(err) != ExitUsage {
+			t.Errorf("%s with %q: %v, want %q and the exit code for usage", c.use, c.args, err, c.want)
+		}
+	}
+}
+
+func TestFindAccount_ByEveryName(t *testing.T) {
+	label, id := "Night desk", uuid.New()
+	all := []client.Account{
+		{Id: id, Network: "mastodon", Handle: "@desk@example.social", Name: "Desk"},
+		{Id: uuid.New(), Network: "bluesky", Handle: "desk.example", Name: "Sports", Label: &label},
+		{Id: uuid.New(), Network: "bluesky", Handle: "old.example", Name: "Desk", Status: client.Disconnected},
+	}
+	for name, want := range map[string]int{"desk": 0, "@desk@example.social": 0, "Mastodon:desk@example.social": 0, id.String(): 0, "night desk": 1, "bluesky:desk.example": 1} {
+		if got, err := findAccount(all, name); err != nil || got.Id != all[want].Id {
+			t.Errorf("findAccount(%q) = %s, %v; want %s", name, got.Handle, err, all[want].Handle)
+		}
+	}
+	for _, name := range []string{"Sports", "old.example"} {
+		if got, err := findAccount(all, name); err == nil {
+			t.Errorf("findAccount(%q) = %s, want an error", name, got.Handle)
+		}
+	}
+}
+
+// Neither the next posts nor the newest events leave a small terminal.
+func TestScreen_FitsTheTerminal(t *testing.T) {
+	v := &screen{}
+	for i := range 200 {
+		v.add(fmt.Sprintf("event %d of a post with 長い名前 and more text than fits", i))
+	}
+	status := "NEXT POSTS" + strings.Repeat("\nGiá cà phê tại Cần Thơ tăng tuần thứ ba liên tiếp", 30) + "\n"
+	for _, c := range []struct{ width, height, events int }{{40, 24, 4}, {80, 60, 26}, {0, 0, 100}} {
+		got := v.render(status, c.width, c.height)
+		lines := strings.Split(strings.TrimSuffix(strings.TrimPrefix(got, "\x1b[H"), "\n\x1b[J"), "\n")
+		if c.height > 0 && len(lines) >= c.height {
+			t.Errorf("%d × %d: %d lines", c.width, c.height, len(lines))
+		}
+		for _, line := range lines {
+			if w := uniseg.StringWidth(strings.TrimSuffix(line, "\x1b[K")); c.width > 0 && w > c.width {
+				t.Errorf("%d × %d: a line of %d columns: %q", c.width, c.height, w, line)
+			}
+		}
+		if n := strings.Count(got, "event "); n != c.events || !strings.Contains(got, "event 199") || !strings.Contains(got, "NEXT POSTS") {
+			t.Errorf("%d × %d: %d events, want the newest %d below the next posts:\n%s", c.width, c.height, n, c.events, got)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (o Options) rules() *cobra.Command {
 			}
 			rows = append(rows, []string{one.Id.String(), shorten(one.Name, 40), string(one.Definition.Mode), status, strconv.Itoa(one.PostsLast24Hours), strconv.Itoa(one.AttentionCount)})
 		}
-		return table(s.out, []string{"id", "name", "mode", "status", "posts in 24 h", "need attention"}, rows)
+		return s.printList([]string{"id", "name", "mode", "status", "posts in 24 h", "need attention"}, rows, "No rules. Create one in the dashboard under Rules.")
 	}), o.previewRule())
 	for _, c := range []struct {
 		use, short string

@@ -31,6 +31,14 @@ func table(w io.Writer, header []string, rows [][]string) error {
 	return t.Flush()
 }
 
+// printList prints a table, or a sentence if it has no rows.
+func (s *session) printList(header []string, rows [][]string, empty string) error {
+	if len(rows) == 0 {
+		return s.say("%s", empty)
+	}
+	return table(s.out, header, rows)
+}
+
 // plain returns text in one line without control characters.
 func plain(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {

@@ -6,19 +6,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"dateline/client"
 )
 
 const (
-	watchInterval = 5 * time.Second
-	watchEvents   = 12 // shown in the terminal view
+	watchInterval  = 5 * time.Second
+	maxWatchEvents = 100 // kept for the terminal view
+	minWatchEvents = 4   // lines of the terminal that events get even if it is small
 )
 
 // printEvent prints an event in one line, or as a JSON object.
@@ -70,29 +74,95 @@ func (o Options) watch() *cobra.Command {
 type screen struct {
 	mu     sync.Mutex
 	events []string
+	texts  map[string]string // of posts, by ID
 }
 
 func (v *screen) add(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.events = append(v.events, line)
-	v.events = v.events[max(0, len(v.events)-watchEvents):]
+	v.events = v.events[max(0, len(v.events)-maxWatchEvents):]
 }
 
-func (v *screen) lines() string {
+// render returns the view as it fits into a terminal: the status, and below it the
+// newest events. Without a size it is complete.
+func (v *screen) render(status string, width, height int) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return strings.Join(v.events, "\n")
+	const title = "EVENTS (Ctrl-C ends)"
+	lines, events := strings.Split(strings.TrimRight(status, "\n"), "\n"), v.events
+	if height > 0 {
+		rest := height - 3 // an empty line, the title and the line of the cursor
+		shown := min(len(lines), max(rest-minWatchEvents, 1))
+		lines = lines[:shown]
+		events = events[max(0, len(events)-max(rest-shown, 0)):]
+	}
+	lines = append(append(lines, "", title), events...)
+	var b strings.Builder
+	b.WriteString("\x1b[H") // to the start; ECMA-48: CUP, EL and ED
+	for _, line := range lines {
+		b.WriteString(cut(line, width) + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	return b.String()
+}
+
+// cut returns the beginning of a line that fits into a number of columns; 0: all.
+func cut(line string, columns int) string {
+	if columns <= 0 || uniseg.StringWidth(line) <= columns {
+		return line
+	}
+	var b strings.Builder
+	used := 0
+	for g := uniseg.NewGraphemes(line); g.Next(); {
+		if used += g.Width(); used > columns-1 {
+			break
+		}
+		b.WriteString(g.Str())
+	}
+	return b.String() + "…"
+}
+
+// terminalSize returns the columns and lines of a terminal, or zeros if they are unknown.
+func terminalSize(w io.Writer) (width, height int) {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil { //nolint:gosec // file descriptors are small
+			return width, height
+		}
+	}
+	return 0, 0
+}
+
+// describe returns the line of an event, with the text of its post instead of the ID.
+func (s *session) describe(ctx context.Context, v *screen, e client.StreamedEvent, zone *time.Location) string {
+	line := eventLine(e, zone)
+	if e.PostID == "" {
+		return line
+	}
+	content, known := v.texts[e.PostID]
+	if !known {
+		if _, p, err := s.readPost(ctx, e.PostID); err == nil {
+			content = shorten(p.Content, 40)
+		}
+		if len(v.texts) >= maxWatchEvents {
+			clear(v.texts)
+		}
+		v.texts[e.PostID] = content
+	}
+	if content == "" {
+		return line
+	}
+	return strings.Replace(line, "post "+plain(e.PostID), strconv.Quote(content), 1)
 }
 
 // watchScreen redraws the view periodically and after each event.
 func (s *session) watchScreen(ctx context.Context, zone *time.Location) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	view, changed := &screen{}, make(chan struct{}, 1)
+	view, changed := &screen{texts: map[string]string{}}, make(chan struct{}, 1)
 	go func() {
 		cancel(s.FollowEvents(ctx, nil, func(e client.StreamedEvent) error {
-			view.add(eventLine(e, zone))
+			view.add(s.describe(ctx, view, e, zone))
 			select {
 			case changed <- struct{}{}:
 			default:
@@ -102,13 +172,16 @@ func (s *session) watchScreen(ctx context.Context, zone *time.Location) error {
 	}()
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
+	if _, err := io.WriteString(s.out, "\x1b[2J"); err != nil { // ED: clear the screen
+		return err
+	}
 	for {
 		status, err := s.status(ctx, zone)
 		if err != nil && ctx.Err() == nil {
 			status = "The instance cannot be read: " + plain(err.Error()) + "\n"
 		}
-		// Clear the screen and move to its start (ECMA-48: ED, CUP).
-		if err := s.say("\x1b[2J\x1b[H%s\nEVENTS (Ctrl-C ends)\n%s", status, view.lines()); err != nil {
+		width, height := terminalSize(s.out)
+		if _, err := io.WriteString(s.out, view.render(status, width, height)); err != nil {
 			return err
 		}
 		select {

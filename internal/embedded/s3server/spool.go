@@ -11,7 +11,7 @@ import (
 )
 
 // maxMemoryBody is the size up to which a body is verified in memory; larger ones are
-// tempFile to a file.
+// written to a file.
 const maxMemoryBody = 256 << 10
 
 // spool receives the whole body of an upload and verifies its length and hash before it calls next. gofakes3 does not
@@ -104,6 +104,9 @@ func toFile(dir string, r *http.Request) (body io.ReadCloser, sum []byte, failur
 	}()
 	hash := sha256.New()
 	if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); isDiskFull(err) {
+		// A connection that is closed while the client still writes is reset, and the client
+		// may lose the response with it (RFC 9112 section 9.6). Receiving the rest avoids that.
+		_, _ = io.Copy(io.Discard, r.Body)
 		return nil, nil, internalError(err)
 	} else if err != nil || n != r.ContentLength {
 		return nil, nil, incompleteBody()

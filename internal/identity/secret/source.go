@@ -8,10 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/tink-crypto/tink-go-awskms/v3/integration/awskms"
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -23,10 +21,11 @@ import (
 type Source struct {
 	Path string // DATELINE_KEYSET; ignored if JSON is set
 	JSON Text   // DATELINE_KEYSET_JSON
-	KMS  string // DATELINE_KEYSET_KMS: key that encrypts the keyset; empty for cleartext
+	KMS  Cipher // DATELINE_KEYSET_KMS; nil if the keyset is in cleartext
 }
 
-const awsPrefix = "aws-kms://"
+// Cipher connects to the key management service that encrypts the keyset.
+type Cipher func(ctx context.Context) (tink.AEADWithContext, error)
 
 // kmsTimeout is the time limit for the key management service.
 const kmsTimeout = 30 * time.Second
@@ -44,17 +43,10 @@ func (s Source) isFile() bool { return s.JSON.Empty() }
 
 // wrapper returns the cipher of the keyset, or nil if it is in cleartext.
 func (s Source) wrapper(ctx context.Context) (tink.AEADWithContext, error) {
-	if s.KMS == "" {
+	if s.KMS == nil {
 		return nil, nil
 	}
-	if !strings.HasPrefix(s.KMS, awsPrefix) {
-		return nil, errors.New("DATELINE_KEYSET_KMS is not an AWS KMS key")
-	}
-	w, err := awskms.NewAEADWithContext(ctx, strings.TrimPrefix(s.KMS, awsPrefix))
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the key management service (DATELINE_KEYSET_KMS): %w", err)
-	}
-	return w, nil
+	return s.KMS(ctx)
 }
 
 func (s Source) read(ctx context.Context) (*keyset.Handle, error) {

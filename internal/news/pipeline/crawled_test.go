@@ -15,6 +15,7 @@ import (
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 )
 
 // Published articles are crawled and extracted exactly once, with title, author, minute
@@ -26,7 +27,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	s := enginetest.Store(t)
 	redis := enginetest.RedisClient(t, enginetest.Redis(t))
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	rig, err := crawlrig.New(t.Context(), crawlrig.Options{Store: s, Redis: redis, Objects: enginetest.S3(t), Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: log,
+	rig, err := crawlrig.New(t.Context(), crawlrig.Options{Store: s, Redis: redis, Objects: s3test.Bucket(t), Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: log,
 		Limits: crawler.Limits{RequestDelay: 5 * time.Millisecond, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond, FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
 			MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1}, AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
 	require.NoError(t, err)

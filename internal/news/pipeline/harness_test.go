@@ -24,6 +24,7 @@ import (
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -62,7 +63,7 @@ func newFixture(t *testing.T, hosts ...string) *fixture {
 	d.db, err = pgx.Connect(context.Background(), url)
 	d.must(err)
 	t.Cleanup(func() { _ = d.db.Close(context.Background()) })
-	d.pages, err = pagestore.New(enginetest.S3(t))
+	d.pages, err = pagestore.New(s3test.Bucket(t))
 	d.must(err)
 	d.sites = &pipeline.SiteCache{Store: s, Redis: d.redis, Log: d.log}
 	d.reader = &pipeline.Extractor{Pages: d.pages, Sites: d.sites}

@@ -17,6 +17,7 @@ import (
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
+	"dateline/internal/testing/s3test"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -219,7 +220,7 @@ func TestRestore_RestoresFiles(t *testing.T) {
 	r.Must(r.Objects.Put(t.Context(), key, "image/png", 5, strings.NewReader("image")))
 	r.Exec("insert into media_objects (object_key, claimed_until) values ($1, now()), ('media/lost', now())", key)
 	raw := r.backup(func(s *backup.Source) { s.Bucket, s.Objects = r.Objects, backup.MediaObjects })
-	bucket := enginetest.S3(t)
+	bucket := s3test.Bucket(t)
 	url, done := r.restore(raw, backup.HoldDue, func(to *backup.Target) { to.Bucket = bucket })
 	if done.Objects != 1 {
 		t.Errorf("%+v", done)

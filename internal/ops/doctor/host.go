@@ -56,7 +56,7 @@ func keyset(ctx context.Context, o Options) []Finding {
 		return l
 	}
 	l.ok("keyset", "%d keys", len(all))
-	if o.Keyset.JSON.Empty() && o.Keyset.KMS == "" {
+	if o.Keyset.JSON.Empty() && o.Keyset.KMS == nil {
 		if info, err := os.Stat(o.Keyset.Path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			l.warn("keyset", "chmod 600 "+o.Keyset.Path, "%s is readable by other users (%s).", o.Keyset.Path, info.Mode().Perm())
 		}

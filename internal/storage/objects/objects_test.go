@@ -16,7 +16,7 @@ import (
 	"dateline/internal/embedded/s3server"
 	"dateline/internal/infra/blob"
 	"dateline/internal/storage/objects"
-	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 )
 
 func content(n int) []byte {
@@ -35,7 +35,7 @@ func put(t *testing.T, b *objects.Bucket, key string, body []byte) {
 }
 
 func TestObject_ReadsFromAnyOffset(t *testing.T) {
-	b := enginetest.S3(t)
+	b := s3test.Bucket(t)
 	whole := content(700_000) // more than the read-ahead
 	put(t, b, "media/ảnh 1.mp4", whole)
 	r := blob.NewReader(t.Context(), b, "media/ảnh 1.mp4", int64(len(whole)))
@@ -74,7 +74,7 @@ func TestObject_ReadsFromAnyOffset(t *testing.T) {
 }
 
 func TestObjectsAreCopiedAndDeleted(t *testing.T) {
-	b := enginetest.S3(t)
+	b := s3test.Bucket(t)
 	put(t, b, "a b+ả%.mp4", content(1000))
 	if err := b.Copy(t.Context(), "a b+ả%.mp4", "media/copy", "image/png"); err != nil {
 		t.Fatal(err)

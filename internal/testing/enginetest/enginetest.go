@@ -1,5 +1,5 @@
 // Package enginetest provides real engines for tests: a Postgres and a Redis for the
-// test process, and an S3 server on a directory.
+// test process.
 //
 // A package that uses Postgres declares
 //
@@ -62,3 +62,15 @@ func NeedEngines(t testing.TB) {
 
 // strict reports whether every engine must be installed.
 func strict() bool { return os.Getenv("CI") == "true" }
+
+// shortTempDir is t.TempDir with a path short enough for a socket (108 bytes, unix(7));
+// test names make the other one longer.
+func shortTempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "dateline-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

@@ -3,7 +3,6 @@ package enginetest_test
 import (
 	"context"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -94,19 +93,5 @@ func TestDurableRedisSurvives(t *testing.T) {
 	server.Start()
 	if got, err := client.Get(t.Context(), "key").Result(); err != nil || got != "value" {
 		t.Errorf("%q (%v) after the crash", got, err)
-	}
-}
-
-func TestS3KeepsObjects(t *testing.T) {
-	bucket := enginetest.S3(t)
-	if err := bucket.Put(t.Context(), "a/b", "text/plain", 5, strings.NewReader("hello")); err != nil {
-		t.Fatal(err)
-	}
-	object, err := bucket.Get(t.Context(), "a/b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := object.Close(); err != nil {
-		t.Error(err)
 	}
 }

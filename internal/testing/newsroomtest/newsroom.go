@@ -32,6 +32,7 @@ import (
 	"dateline/internal/storage/objects"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"
@@ -80,7 +81,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n := &Newsroom{T: t, ObjectsDir: t.TempDir()}
 	n.Store, n.DatabaseURL = enginetest.StoreAndURL(t)
 	n.RedisURL, n.StopRedis = enginetest.StoppableRedis(t)
-	n.Objects, n.StopObjects = enginetest.StoppableS3(t, n.ObjectsDir)
+	n.Objects, n.StopObjects = s3test.StoppableBucket(t, n.ObjectsDir)
 	log := slog.New(slog.DiscardHandler)
 
 	var err error

@@ -17,6 +17,7 @@ import (
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/s3test"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -53,7 +54,7 @@ func newFixtureWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	f := &fixture{t: t, world: world}
-	f.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
+	f.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: s3test.Bucket(t), Limits: l,
 		Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
 	f.must(err)

@@ -1,4 +1,4 @@
-package secret_test
+package kms_test
 
 import (
 	"crypto/aes"
@@ -13,20 +13,21 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"dateline/internal/identity/kms"
 	"dateline/internal/identity/secret"
 )
 
 const kmsKey = "arn:aws:kms:ap-southeast-1:111122223333:key/0192f1a0-7c00-7000-8000-000000000001"
 
-// kms implements the part of AWS KMS' protocol that Tink needs (TrentService, AWS JSON
+// service implements the part of AWS KMS' protocol that Tink needs (TrentService, AWS JSON
 // 1.1), with a key of its own.
-type kms struct {
+type service struct {
 	box   cipher.AEAD
 	down  atomic.Bool
 	calls atomic.Int32
 }
 
-func (k *kms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (k *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k.calls.Add(1)
 	var in struct {
 		KeyId          string
@@ -76,14 +77,14 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := &kms{box: box}
-	server := httptest.NewServer(service)
+	fake := &service{box: box}
+	server := httptest.NewServer(fake)
 	defer server.Close()
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL_KMS": server.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_MAX_ATTEMPTS": "1"} {
 		t.Setenv(name, value)
 	}
-	source := secret.Source{Path: filepath.Join(t.TempDir(), "keyset.json"), KMS: "aws-kms://" + kmsKey}
+	source := secret.Source{Path: filepath.Join(t.TempDir(), "keyset.json"), KMS: kms.Cipher("aws-kms://" + kmsKey)}
 	if created, err := secret.Create(t.Context(), source); err != nil || !created {
 		t.Fatal(created, err)
 	}
@@ -106,9 +107,9 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	if string(fresh[:5]) == string(old[:5]) || !opens(s, old, "before") || !opens(s, fresh, "after") {
 		t.Error("the rotation was not detected")
 	}
-	calls := service.calls.Load()
+	calls := fake.calls.Load()
 	seal(t, s, "more")
-	if service.calls.Load() != calls {
+	if fake.calls.Load() != calls {
 		t.Error("the service is called for every secret")
 	}
 	given := source
@@ -119,14 +120,28 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	if s, err := secret.Open(t.Context(), given); err != nil || !opens(s, fresh, "after") {
 		t.Errorf("encrypted, and given as text: %v", err)
 	}
-	service.down.Store(true)
+	fake.down.Store(true)
 	if !opens(s, fresh, "after") {
 		t.Error("an unavailable service stops running processes")
 	}
 	if _, err := secret.Open(t.Context(), source); err == nil || !strings.Contains(err.Error(), "DATELINE_KEYSET_KMS") {
 		t.Errorf("opened without the service: %v", err)
 	}
-	if _, err := secret.Open(t.Context(), secret.Source{Path: source.Path, KMS: "gcp-kms://x"}); err == nil {
+	if _, err := secret.Open(t.Context(), secret.Source{Path: source.Path, KMS: kms.Cipher("gcp-kms://x")}); err == nil {
 		t.Error("accepted an unknown service")
 	}
+}
+
+func seal(t *testing.T, s *secret.Sealer, text string) []byte {
+	t.Helper()
+	sealed, err := s.Seal(secret.NewText(text), "row")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
+}
+
+func opens(s *secret.Sealer, sealed []byte, want string) bool {
+	got, err := s.Open(sealed, "row")
+	return err == nil && got.Reveal() == want
 }

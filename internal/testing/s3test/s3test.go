@@ -1,4 +1,6 @@
-package enginetest
+// Package s3test starts S3 servers for tests. It is apart from package enginetest because
+// the S3 client is large, and few tests need it.
+package s3test
 
 import (
 	"net/http/httptest"
@@ -12,14 +14,14 @@ import (
 	"dateline/internal/storage/objects"
 )
 
-// S3 opens an empty bucket of an S3 server for the test. TEST_S3_URL
+// Bucket opens an empty bucket of an S3 server for the test. TEST_S3_URL
 // (http://access-key:secret-key@host:port) names a server to use instead; its buckets
 // are not deleted.
-func S3(t testing.TB) *objects.Bucket {
+func Bucket(t testing.TB) *objects.Bucket {
 	t.Helper()
 	given := os.Getenv("TEST_S3_URL")
 	if given == "" {
-		bucket, _ := StoppableS3(t, t.TempDir())
+		bucket, _ := StoppableBucket(t, t.TempDir())
 		return bucket
 	}
 	u, err := url.Parse(given)
@@ -40,8 +42,8 @@ func S3(t testing.TB) *objects.Bucket {
 	return bucket
 }
 
-// StoppableS3 is S3 for tests that stop it or access its directory.
-func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
+// StoppableBucket is Bucket for tests that stop it or access its directory.
+func StoppableBucket(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
 	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
 	if err != nil {
@@ -58,16 +60,4 @@ func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func())
 		t.Fatal(err)
 	}
 	return bucket, server.Close
-}
-
-// shortTempDir is t.TempDir with a path short enough for a socket (108 bytes, unix(7));
-// test names make the other one longer.
-func shortTempDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "dateline-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
