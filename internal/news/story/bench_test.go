@@ -35,12 +35,12 @@ func memory() uint64 {
 }
 
 const (
-	benchDays = 3 // as long as the window
+	benchDays = 2
 	benchDay  = 10_000
 	benchLive = 200
 )
 
-// BenchmarkPlace places the articles of three days, 10,000 each, as one backlog, and then
+// BenchmarkPlace places the articles of two days, 10,000 each, as one backlog, and then
 // articles that arrive one by one. It prints JSON.
 func BenchmarkPlace(b *testing.B) {
 	for b.Loop() {
