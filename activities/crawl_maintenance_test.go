@@ -25,6 +25,7 @@ import (
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 )
 
 // archive is a crawler with a site whose pages are stored in S3.
@@ -45,7 +46,7 @@ func newArchive(t *testing.T) *archive {
 	}
 	t.Cleanup(world.Close)
 	a := &archive{t: t, site: world.Site(0), bucket: s3test.Bucket(t)}
-	s, url := enginetest.StoreAndURL(t)
+	s, url := storetest.OpenWithURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	limits := crawler.DefaultLimits()

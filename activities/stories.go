@@ -14,7 +14,7 @@ type StoryPlacer interface {
 
 // StoryMaintainer merges and splits stories: story.Maintainer.
 type StoryMaintainer interface {
-	Review(ctx context.Context, progress func(done int)) (int, error)
+	Review(ctx context.Context, limit int) (int, error)
 	Nightly(ctx context.Context) (int64, error)
 }
 
@@ -39,6 +39,10 @@ type StoryTiming struct {
 	CheckInterval time.Duration // between checks for reviews and alerts; 20 s
 }
 
+// maxReviews is the number of stories that are reviewed before articles are placed again,
+// so that the reviews of a night do not delay them.
+const maxReviews = 20
+
 // PlaceArticles places articles for a while and returns their number. It is idempotent and
 // may run concurrently: the stories of a language are locked, and articles leave the queue
 // in the transaction that places them.
@@ -55,18 +59,27 @@ func (s *Stories) PlaceArticles(ctx context.Context) (done int, err error) {
 	}
 	end := time.NewTimer(duration)
 	defer end.Stop()
-	var checkAt time.Time
+	var reviewAt, alertAt time.Time
 	for {
 		n, err := s.Placer.Place(ctx, func(n int) { activity.RecordHeartbeat(ctx, done+n) })
 		done += n
 		if err != nil {
 			return done, err
 		}
-		if now := time.Now(); now.After(checkAt) {
-			if err := s.check(ctx, done); err != nil {
+		if now := time.Now(); now.After(reviewAt) {
+			reviewed, err := s.Maintainer.Review(ctx, maxReviews)
+			if err != nil {
 				return done, err
 			}
-			checkAt = now.Add(check)
+			if reviewed < maxReviews {
+				reviewAt = now.Add(check)
+			}
+		}
+		if now := time.Now(); now.After(alertAt) {
+			if _, err := s.Alerter.Alert(ctx); err != nil {
+				return done, err
+			}
+			alertAt = now.Add(check)
 		}
 		activity.RecordHeartbeat(ctx, done)
 		select {
@@ -79,15 +92,6 @@ func (s *Stories) PlaceArticles(ctx context.Context) (done int, err error) {
 		case <-time.After(interval):
 		}
 	}
-}
-
-// check reviews stories that are due and sends alerts.
-func (s *Stories) check(ctx context.Context, done int) error {
-	if _, err := s.Maintainer.Review(ctx, func(int) { activity.RecordHeartbeat(ctx, done) }); err != nil {
-		return err
-	}
-	_, err := s.Alerter.Alert(ctx)
-	return err
 }
 
 // RequestReviews makes recent stories due for review and deletes what is outdated.

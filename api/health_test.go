@@ -14,7 +14,7 @@ import (
 	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/infra/dbclock"
-	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestReady_ChecksEveryEngine(t *testing.T) {
@@ -52,7 +52,7 @@ func TestReady_ChecksEveryEngine(t *testing.T) {
 func TestReady_ReportsTheClock(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration
-	c := dbclock.New(dbclock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),
+	c := dbclock.New(dbclock.Options{Database: storetest.Open(t).Time, Log: slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(ahead) }})
 	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler)}
 	health := s.HealthHandler()

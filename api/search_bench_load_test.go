@@ -14,8 +14,8 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/storage/postgres"
-	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/searchtest"
+	"dateline/internal/testing/storetest"
 )
 
 // fillIndex indexes the articles that are not yet there, and returns the rate with all
@@ -104,7 +104,7 @@ func vacuum(t *testing.T, pool *pgxpool.Pool, tables ...string) {
 func searchBenchPool(t *testing.T) *pgxpool.Pool {
 	address := os.Getenv("SEARCH_BENCH_URL")
 	if address == "" {
-		return enginetest.Store(t).Pool()
+		return storetest.Open(t).Pool()
 	}
 	s, err := postgres.Open(t.Context(), address)
 	if err != nil {

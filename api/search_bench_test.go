@@ -24,8 +24,8 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/searchtest"
+	"dateline/internal/testing/storetest"
 )
 
 var (
@@ -275,7 +275,7 @@ func compareEngines(t *testing.T, _ search.Engine, address string, load *searcht
 	took := searchOverHTTP(t, loaded, load, n, search.Keyword)
 	t.Logf("| | Postgres | Meilisearch |")
 	t.Logf("| 8 readers over HTTP, %d articles | %s | %s |", n, latencies(postgresTook), latencies(took))
-	small := pgsearch.New(enginetest.Store(t).Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
+	small := pgsearch.New(storetest.Open(t).Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
 	judged := open("judged_" + uuid.NewString())
 	searchtest.IndexArticles(t, small, 320)
 	searchtest.IndexArticles(t, judged, 320)

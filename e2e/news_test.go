@@ -66,6 +66,8 @@ func TestCrawl_NewsIsFound(t *testing.T) {
 		`dateline_crawl_freshness_seconds_count{stage="searchable"}`:            1,
 		`dateline_articles_pending{stage="parse"}`:                              0,
 		`dateline_articles_pending{stage="index"}`:                              0,
+		`dateline_articles_pending{stage="story"}`:                              0,
+		`dateline_story_articles_total{result="founded"}`:                       1,
 		`dateline_articles_oldest_pending_seconds{stage="index"}`:               0,
 		`dateline_crawl_pages_total{kind="article",result="new"}`:               11,
 		`dateline_crawl_freshness_seconds_bucket{stage="searchable",le="+Inf"}`: 1,

@@ -133,10 +133,11 @@ func crawl() Dashboard {
 			now("URLs known", "short", `max(dateline_crawl_frontier_urls)`),
 			now("Pages to parse", "short", `max(dateline_articles_pending{stage="parse"})`),
 			now("Changes to index", "short", `max(dateline_articles_pending{stage="index"})`),
+			now("Articles to place in stories", "short", `max(dateline_articles_pending{stage="story"})`),
 		}},
 		{"Freshness", []Panel{
 			over("From publication until stored and searchable", "s", "Of articles that came out while their site was watched. Alerts begin at 30 minutes.", quantiles("dateline_crawl_freshness_seconds", "stage")...),
-			over("Oldest page that waits", "s", "To be parsed or indexed.", Line{`max by (stage) (dateline_articles_oldest_pending_seconds)`, "{{stage}}"}),
+			over("Oldest page that waits", "s", "To be parsed, indexed or placed in a story.", Line{`max by (stage) (dateline_articles_oldest_pending_seconds)`, "{{stage}}"}),
 			over("Seeds", "short", "", Line{`max by (state) (dateline_crawl_seeds)`, "{{state}}"}),
 			over("Domains", "short", "", Line{`max by (state) (dateline_crawl_domains)`, "{{state}}"}),
 		}},
@@ -161,6 +162,11 @@ func crawl() Dashboard {
 			over("Fields that selectors give", "percentunit", "The share of pages on which they did.",
 				Line{`(sum by (field) (rate(dateline_article_fields_total{result="filled"}[$__rate_interval])) or 0 * sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))) / sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))`, "{{field}}"}),
 			over("Changes of selectors per hour", "short", "", Line{`3600 * sum by (change) (rate(dateline_selector_changes_total[$__rate_interval]))`, "{{change}}"}),
+		}},
+		{"Stories", []Panel{
+			over("Articles placed in stories per second", "short", "Joined a story, founded one, copies and changed articles.", Line{`sum by (result) (rate(dateline_story_articles_total[$__rate_interval]))`, "{{result}}"}),
+			over("From a stored article until it is placed", "s", "", quantiles("dateline_story_placement_seconds", "")...),
+			over("Alerts of missed stories per hour", "short", "", Line{`sum(increase(dateline_story_alerts_total[1h])) or vector(0)`, "alerts"}),
 		}},
 		{"Search", []Panel{
 			over("Searches per second", "reqps", "", Line{`sum by (mode, result) (rate(dateline_searches_total[$__rate_interval]))`, "{{mode}} {{result}}"}),

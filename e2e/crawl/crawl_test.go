@@ -31,6 +31,7 @@ import (
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
@@ -165,7 +166,7 @@ func newStage(t *testing.T, o crawltest.Options, delay time.Duration, factor int
 	files := httptest.NewServer(handler)
 	t.Cleanup(files.Close)
 	s := &stage{T: t, world: world, setup: setup{Redis: enginetest.Redis(t), S3: files.URL, AllowPrivate: world.AllowPrivate(), IPs: max(o.IPs, 1), Factor: factor, Delay: delay}}
-	s.store, s.Database = enginetest.StoreAndURL(t)
+	s.store, s.Database = storetest.OpenWithURL(t)
 	s.Temporal = temporaltest.Start(t)
 	s.temporal = temporaltest.Dial(t, s.Temporal, nil)
 	s.db, err = pgx.Connect(t.Context(), s.Database)

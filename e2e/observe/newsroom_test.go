@@ -28,7 +28,7 @@ import (
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/e2etest"
-	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 	"dateline/platforms/fake"
 )
 
@@ -51,7 +51,7 @@ type newsroom struct {
 func openNewsroom(t *testing.T) *newsroom {
 	t.Helper()
 	n := &newsroom{t: t, program: program(t), redisPort: e2etest.FreePort(t)}
-	_, n.database = enginetest.StoreAndURL(t)
+	_, n.database = storetest.OpenWithURL(t)
 	var err error
 	n.db, err = pgx.Connect(t.Context(), n.database)
 	e2etest.Must(t, err)

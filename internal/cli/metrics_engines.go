@@ -66,9 +66,13 @@ func (p *parts) registerCrawlMetrics() error {
 				return nil, err
 			}
 			changes, oldestChange, err := p.store.ChangesToIndex(ctx)
+			if err != nil {
+				return nil, err
+			}
+			queued, oldestQueued, err := p.store.StoryBacklog(ctx)
 			return telemetry.Samples{
-				"dateline_articles_pending":                states("parse", pages, "index", changes),
-				"dateline_articles_oldest_pending_seconds": states("parse", oldestPage.Seconds(), "index", oldestChange.Seconds()),
+				"dateline_articles_pending":                states("parse", pages, "index", changes, "story", queued),
+				"dateline_articles_oldest_pending_seconds": states("parse", oldestPage.Seconds(), "index", oldestChange.Seconds(), "story", oldestQueued.Seconds()),
 			}, err
 		}, "dateline_articles_pending", "dateline_articles_oldest_pending_seconds"),
 	)

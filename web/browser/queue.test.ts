@@ -193,6 +193,9 @@ test('accounts show the pictures that their networks have of them', async () => 
     await until(`the picture of ${path}`, () => picture.evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0))
     await shoot(dashboard, `pictures${path.replace('/', '-')}`)
   }
+  // While the draft is checked, the buttons turn from disabled to enabled.
+  await page.locator('[data-saving=clean]').waitFor()
+  await until('the buttons to be enabled', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
   await dashboard.accessible('a preview with a picture')
   dashboard.fine()
 })

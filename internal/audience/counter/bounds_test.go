@@ -293,3 +293,35 @@ func TestCount_DedupFieldsSplit(t *testing.T) {
 		t.Errorf("the second hour has fields of %s digits, want of 4", got)
 	}
 }
+
+// One visitor with many hits has a long field. It must not make all other fields finer,
+// because each new hash of an epoch costs all hits another look-up.
+func TestCount_OneVisitorDoesNotSplitDedupFields(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	c := counter.New(client, counter.Options{Now: clock.Now})
+	site := newSite(t, counter.HyperLogLog)
+	const pages = 600
+	all := func() (counted int) {
+		for from := 0; from < pages; from += 100 {
+			var hits []counter.Hit
+			for n := range 100 {
+				hits = append(hits, view(site, fmt.Sprint(from+n), 1, clock.Now()))
+			}
+			for _, o := range count(t, c, hits...) {
+				if o.Counted {
+					counted++
+				}
+			}
+		}
+		return counted
+	}
+	if first, again := all(), all(); first != pages || again != 0 {
+		t.Errorf("%d of %d pages of one visitor were counted, then %d reloads", first, pages, again)
+	}
+	key := fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600)
+	if got := must[string](t)(client.Get(t.Context(), key).Result()); got != "5" {
+		t.Errorf("the hour has fields of %s digits, want of 5", got)
+	}
+}

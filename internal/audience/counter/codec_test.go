@@ -3,6 +3,7 @@ package counter
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,7 @@ func FuzzLogged(f *testing.F) {
 	f.Add("301-", sampleLog(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
 		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"}, record{unix: 1_795_000_000, country: "US"}))
 	f.Add("0", sampleLog(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
+	f.Add("0A-03-", sampleLog(recordHeader{pageLoad, 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", source: "t.co"}, record{unix: 1_795_000_000}, record{unix: 1_795_000_000}))
 	f.Add("1", sampleLog(recordHeader{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
 	f.Fuzz(func(t *testing.T, said, text string) {
 		var first, second summaries
@@ -154,6 +156,43 @@ func FuzzChanges(f *testing.F) {
 			t.Errorf("%q was decoded as %q", written, again)
 		}
 	})
+}
+
+// A page load is a view and a step of a visit, each of which may count without the
+// other. A step counts in the hour in which its visit started.
+func TestAddLog_PageLoads(t *testing.T) {
+	r := record{unix: 1_795_000_000, country: "VN", source: "zalo.me"}
+	for _, kind := range []byte{pageLoad, midnightPageLoad} {
+		text := sampleLog(recordHeader{kind, 'S', 1_994_444, 20_775}, r, r, r, r, r, r)
+		for name, flags := range map[string]string{"short": "0-0-0-0-0-", "long": "0-0-0-0-0-0-0-", "view": "A-0-0-0-0-0-", "visit": "010-0-0-0-0-", "engaged": "0E0-0-0-0-0-"} {
+			if err := new(summaries).addLog(flags, text); !errors.Is(err, errLogEntry) {
+				t.Errorf("%c, %s flags: got %v, want %v", kind, name, err, errLogEntry)
+			}
+		}
+		var all summaries
+		if err := all.addLog("30"+"--"+"-0"+"1B"+"-D"+"0-", text); err != nil {
+			t.Fatal(err)
+		}
+		previousDay := Day(20_775)
+		if kind == midnightPageLoad {
+			previousDay--
+		}
+		got := map[string]int64{}
+		for _, page := range all.list {
+			for _, h := range page.hours {
+				got[fmt.Sprintf("%c %d %d", h.kind, h.quarters, h.day)] += h.count
+				got["funnel"] += h.funnel
+			}
+			for _, v := range page.values {
+				got[fmt.Sprintf("%c %s", v.letter, v.value)] += v.count
+			}
+		}
+		want := map[string]int64{"v 1994444 20775": 3, "e 1994444 20775": 2, fmt.Sprint("s 1994440 ", previousDay): 2, fmt.Sprint("q 1994440 ", previousDay): 1, "funnel": 2,
+			"a VN": 3, "A VN": 2, "S zalo.me": 2}
+		if !maps.Equal(got, want) {
+			t.Errorf("%c: got %v, want %v", kind, got, want)
+		}
+	}
 }
 
 // Implausible entries are rejected before anything is added: Postgres or a script would

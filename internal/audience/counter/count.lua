@@ -3,7 +3,7 @@
 -- KEYS[1]: the shard's log.
 -- ARGV[1]: the key that stores the reply for a resend, or ''.
 -- Then, per group of hits that share their settings:
---   kind, n, the log entry of the n hits
+--   kind, n, the log entry of the n hits; p and m are views that are also page loads
 -- and, if the kind is e (page loads, for visits) or q (views that were read for so
 -- long that their visit is no bounce):
 --   minute       of the hour
@@ -25,6 +25,9 @@
 --                suffixes of the visitor keys
 --   fingerprints n times 4 bytes
 --   octals       n times 8 octal digits
+--   visits       n times 4 bytes: fingerprints of visits to the site; '' unless the
+--                kind is p or m
+--   minute       of the hour
 --   pageOf       n bytes: the index of each hit's page
 --   viewEpoch    the epoch of views in progress
 --   views        n times 8 bytes: keys of views that send heartbeats; or ''
@@ -49,22 +52,31 @@ end
 
 -- Dedup: a visit is identified by a 4-byte fingerprint and eight octal digits. An
 -- epoch of 60 slots stores its visits in hashes; new visits go to the newest hash.
--- A hash's fields are named by the first octal digits. How many digits each hash
+-- The digits belong to the visitor and the site, so that a view and the visit to the
+-- site are in the same field. A hash's fields are named by the first octal digits. How many digits each hash
 -- uses is listed in the epoch's n key. A field holds 5 bytes per visit: the
 -- fingerprint and a stamp, which is the slot modulo 128, plus 128 if the visit was
 -- a funnel step, or if a visit to the site had a second page load. The last bit of
 -- the fingerprint of a visit to the site is 1 if one of its views was read for long.
 -- Only the current and the previous epoch matter for dedup.
 local funnelSlots = 60
+local siteWindow = 30 -- slots: how long a visit to the site lasts, if an epoch is two windows long
 -- Short fields are faster: Lua hashes every byte of a string.
 local minDigits, maxDigits = 5, 8 -- digits
-local targetHits, splitSize = 16, 240 -- visits per field at the end of an epoch; bytes per field before a new hash
+local targetHits, splitSize = 16, 240 -- visits per field at the end of an epoch; bytes in the longest field before a new hash
 
 local function startEpochHash(epoch, life, digits)
   call('SET', epoch .. 'n', digits, 'EX', life)
   local hash = epoch .. #digits
   call('HSET', hash, '', '')
   call('EXPIRE', hash, life)
+end
+
+-- averageSize returns the average number of bytes per field of a hash, from a sample.
+local function averageSize(hash, width)
+  local bytes = 0
+  for digit = 0, 7 do bytes = bytes + call('HSTRLEN', hash, string.rep(digit, width)) end
+  return bytes / 8
 end
 
 -- open returns the hashes to search, the newest of the epoch first.
@@ -77,9 +89,8 @@ local function open(epoch, previous, life)
       -- Estimate the width from a sample of the previous epoch's fields.
       local hits, n = 0, 3
       for g = 1, #previousDigits do
-        local width, bytes = byte(previousDigits, g) - 48, 0
-        for digit = 0, 7 do bytes = bytes + call('HSTRLEN', previous .. g, string.rep(digit, width)) end
-        hits = hits + bytes / 40 * 8 ^ width
+        local width = byte(previousDigits, g) - 48
+        hits = hits + averageSize(previous .. g, width) / 5 * 8 ^ width
       end
       while n < maxDigits and hits > targetHits * 8 ^ n do n = n + 1 end
       digits = tostring(n)
@@ -111,24 +122,28 @@ local logRatio = math.log(1800) / 24
 
 -- startViews stores the views of n hits, unless they are duplicates with a known
 -- view.
-local function startViews(prefix, epoch, n, pageOf, keys, views, states, flags)
-  local bySite = {}
+local function startViews(prefix, epoch, n, pageOf, hashOf, views, states, flags)
+  local bySite, byPage = {}, {}
   for h = 1, n do
-    local site = sub(keys(byte(pageOf, h)), 6, 27)
-    local view, sets = sub(views, 8 * h - 7, 8 * h), bySite[site]
-    local key = sets and sets[1]
+    local page = byte(pageOf, h)
+    local sets = byPage[page]
     if not sets then
-      key = prefix .. site .. ';w' .. epoch
-      sets = { key, full = call('HLEN', key) >= maxViews }
-      bySite[site] = sets
+      local site = sub(hashOf(page), 6, 27)
+      sets = bySite[site]
+      if not sets then
+        local key = prefix .. site .. ';w' .. epoch
+        sets = { key, full = call('HLEN', key) >= maxViews }
+        bySite[site] = sets
+      end
+      byPage[page] = sets
     end
     if not sets.full then
-      local state = sub(states, stateSize * (h - 1) + 1, stateSize * h)
+      local view, state = sub(views, 8 * h - 7, 8 * h), sub(states, stateSize * (h - 1) + 1, stateSize * h)
       if flags[h] ~= '-' then
         sets[#sets + 1] = view
         sets[#sets + 1] = state
       else
-        call('HSETNX', key, view, sub(state, 1, 2) .. string.char(unmeasured) .. sub(state, 4))
+        call('HSETNX', sets[1], view, sub(state, 1, 2) .. string.char(unmeasured) .. sub(state, 4))
       end
     end
   end
@@ -231,33 +246,50 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
   return any and table.concat(flags)
 end
 
--- fetchHashes reads the fields of n hits from each hash.
-local function fetchHashes(hashes, digits, n)
-  local found, fields, width = { fieldsOf = {} }, nil, nil
+-- readEpoch reads the fields of n hits from each hash of an epoch and the one before.
+local function readEpoch(epoch, previous, life, octals, n)
+  local hashes, digits = open(epoch, previous, life)
+  local read, fields, width = { epoch = epoch, life = life, digits = digits, hashes = hashes, found = {}, fieldsOf = {}, changed = {} }, nil, nil
   for g, hash in ipairs(hashes) do
     if hash[2] ~= width then
       width, fields = hash[2], {}
       local more = width - 1
       for h = 1, n do
         local from = 8 * h - 7
-        fields[h] = sub(digits, from, from + more)
+        fields[h] = sub(octals, from, from + more)
       end
-      if g == 1 then found.fields = fields end
     end
-    found[g] = call('HMGET', hash[1], unpack(fields))
-    found.fieldsOf[g] = fields
+    read.found[g], read.fieldsOf[g], read.changed[g] = call('HMGET', hash[1], unpack(fields)), fields, {}
   end
-  return found
+  return read
+end
+
+-- writeEpoch stores the changed fields. A new hash follows when fields are long; one
+-- visitor with many hits does not cause it.
+local function writeEpoch(read)
+  for g, fields in ipairs(read.changed) do
+    local hash = read.hashes[g]
+    local sets, longest = { hash[1] }, 0
+    for field, value in pairs(fields) do
+      sets[#sets + 1] = field
+      sets[#sets + 1] = value
+      if #value > longest then longest = #value end
+    end
+    if #sets > 1 then call('HSET', unpack(sets)) end
+    if g == 1 and longest > splitSize and hash[2] < maxDigits and averageSize(hash[1], hash[2]) > splitSize / 2 then
+      startEpochHash(read.epoch, read.life, read.digits .. hash[2] + 1)
+    end
+  end
 end
 
 -- findVisit returns where the visit of a fingerprint is that began in the window:
 -- the number of the hash, its field, the value, the position there, the slots since
 -- the start, whether it had a second page load and whether it was read for long.
 -- The fingerprint is its first three bytes and the last one.
-local function findVisit(found, changed, h, head, tail, slot, window)
-  for g = 1, #found do
-    local field = found.fieldsOf[g][h]
-    local value = changed[g][field] or found[g][h]
+local function findVisit(read, h, head, tail, slot, window)
+  for g = 1, #read.found do
+    local field = read.fieldsOf[g][h]
+    local value = read.changed[g][field] or read.found[g][h]
     local at = value and find(value, head, 1, true)
     while at do
       if at % 5 == 1 then
@@ -275,18 +307,15 @@ end
 -- second ones: flag A, or B if the visit started in the hour before; C or D if it
 -- had been read for long. Of kind q, it finds the visits that are read for long and
 -- have no second page load: flag A or B.
-local function countLoads(kind, n, minute, epoch, previous, life, slot, window, prints, octals)
-  local hashes, digits = open(epoch, previous, life)
-  local found = fetchHashes(hashes, octals, n)
-  local changed, flags, any = {}, {}, false
-  for g = 1, #hashes do changed[g] = {} end
+local function countLoads(kind, read, n, minute, slot, window, prints)
+  local changed, flags, any = read.changed, {}, false
   for h = 1, n do
     local head, tail, flag = sub(prints, 4 * h - 3, 4 * h - 1), byte(prints, 4 * h), '-'
-    local g, field, value, at, age, second, engaged = findVisit(found, changed, h, head, tail, slot, window)
+    local g, field, value, at, age, second, engaged = findVisit(read, h, head, tail, slot, window)
     if not g then
-      if kind == 'e' then
-        field = found.fieldsOf[1][h]
-        changed[1][field] = (changed[1][field] or found[1][h] or '') .. head .. string.char(tail, slot)
+      if kind ~= 'q' then
+        field = read.fieldsOf[1][h]
+        changed[1][field] = (changed[1][field] or read.found[1][h] or '') .. head .. string.char(tail, slot)
         flag = '0'
       end
     elseif kind == 'q' then
@@ -301,17 +330,7 @@ local function countLoads(kind, n, minute, epoch, previous, life, slot, window, 
     flags[h] = flag
     any = any or flag ~= '-'
   end
-  for g, fields in ipairs(changed) do
-    local sets, longest = { hashes[g][1] }, 0
-    for field, value in pairs(fields) do
-      sets[#sets + 1] = field
-      sets[#sets + 1] = value
-      if #value > longest then longest = #value end
-    end
-    if #sets > 1 then call('HSET', unpack(sets)) end
-    if g == 1 and longest > splitSize and hashes[1][2] < maxDigits then startEpochHash(epoch, life, digits .. hashes[1][2] + 1) end
-  end
-  return any, table.concat(flags)
+  return any, flags
 end
 
 local i, last = 2, #ARGV
@@ -332,23 +351,25 @@ while i <= last do
   elseif kind == 'e' or kind == 'q' then
     local minute, epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 7)
     i = i + 8
-    local any, flags = countLoads(kind, n, tonumber(minute), epoch, previous, life, tonumber(slot), tonumber(window), prints, octals)
+    local read = readEpoch(epoch, previous, life, octals, n)
+    local any, flags = countLoads(kind, read, n, tonumber(minute), tonumber(slot), tonumber(window), prints)
+    writeEpoch(read)
     if any then
-      log[#log + 1] = flags
+      log[#log + 1] = table.concat(flags)
       log[#log + 1] = hits
     end
   else
-    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, pageOf, of, views, states, m = unpack(ARGV, i, i + 16)
-    local pages = i + 16 -- the first page's hash comes next
+    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, visits, minute, pageOf, of, views, states, m = unpack(ARGV, i, i + 18)
+    local pages = i + 18 -- the first page's hash comes next
     local visitors = pages + tonumber(m)
     local storesVisitors = method == 'S' or method == 'P' or method == 'B'
     i = visitors + 1 + (storesVisitors and n or 0)
     slot, window = tonumber(slot), tonumber(window)
     local plainStamp, funnelStamp = string.char(slot), string.char(slot + 128)
-    local hashes, digits = open(epoch, previous, life)
-    local found = fetchHashes(hashes, octals, n)
-    local fields, values = found.fields, found[1]
-    local changed, added, from, flags, any = {}, {}, #out, {}, false
+    local read = readEpoch(epoch, previous, life, octals, n)
+    local found, fields, values, changed = read.found, read.fieldsOf[1], read.found[1], read.changed[1]
+    local added, from, flags, any = {}, #out, {}, false
+    local letter = visits ~= '' and 'v' or kind
     for h = 1, n do
       local page, print, field = byte(pageOf, h), sub(prints, 4 * h - 3, 4 * h), fields[h]
       local value = changed[field] or values[h]
@@ -414,10 +435,10 @@ while i <= last do
     for page, counted in pairs(added) do
       local hash, total = ARGV[pages + page], nil
       if counted == 0 then
-        total = call('HGET', hash, kind) or 0
+        total = call('HGET', hash, letter) or 0
       else
         -- Passing a string is faster: Redis formats Lua numbers slowly.
-        total = call('HINCRBY', hash, kind, counted == 1 and '1' or counted)
+        total = call('HINCRBY', hash, letter, counted == 1 and '1' or counted)
       end
       added[page] = (total - counted) * 4
     end
@@ -425,16 +446,13 @@ while i <= last do
     if views ~= '' then
       startViews(sub(KEYS[1], 1, 5), of, n, pageOf, function(page) return ARGV[pages + page] end, views, states, flags)
     end
+    if visits ~= '' then
+      local anyLoad, loads = countLoads(kind, read, n, tonumber(minute), slot, siteWindow, visits)
+      any = any or anyLoad
+      for h = 1, n do flags[h] = flags[h] .. loads[h] end
+    end
     if any then
-      local sets, longest = { epoch .. #digits }, 0
-      for field, value in pairs(changed) do
-        sets[#sets + 1] = field
-        sets[#sets + 1] = value
-        if #value > longest then longest = #value end
-      end
-      call('HSET', unpack(sets))
-      local width = hashes[1][2]
-      if longest > splitSize and width < maxDigits then startEpochHash(epoch, life, digits .. width + 1) end
+      writeEpoch(read)
       log[#log + 1] = table.concat(flags)
       log[#log + 1] = hits
     end

@@ -9,6 +9,7 @@ import (
 // derived.
 func (c *Counter) CountWithoutVisits(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	b := c.newBatch()
+	b.separateVisits = true
 	for i := range hits {
 		b.add(&hits[i])
 	}

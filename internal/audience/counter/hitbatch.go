@@ -35,7 +35,7 @@ const (
 // tracksVisitors reports whether the script stores individual visitors of these
 // hits.
 func (s groupKey) tracksVisitors() bool {
-	return s.kind == View.letter() && s.method != HyperLogLog.letter()
+	return s.isView() && s.method != HyperLogLog.letter()
 }
 
 // hitBatch is a number of hits that are counted in one round trip.
@@ -47,6 +47,8 @@ type hitBatch struct {
 	events  int
 	calls   []*shardCall
 	open    map[int]*shardCall // by shard; without a cluster all are in call 0
+	// A view and its visit are in different shards.
+	separateVisits bool
 }
 
 // shardCall is a script call that is being built.
@@ -64,13 +66,14 @@ type hitGroup struct {
 	log  logEncoder
 	// Script arguments of the hits.
 	fingerprints, octalHashes, pageIndexes []byte
+	visits                                 []byte // fingerprints of visits to the site, of page loads
 	views, states                          []byte // keys and first states of views that send heartbeats
 	heartbeats                             []byte
 	visitors                               []any
 }
 
 func (c *Counter) newBatch() *hitBatch {
-	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}}
+	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}, separateVisits: c.isCluster}
 }
 
 // siteTime is an instant with its hour and day in a site's time zone.
@@ -80,6 +83,9 @@ type siteTime struct {
 	day      Day
 	hour     byte // of the day
 }
+
+// minute returns the minute of the hour.
+func (t siteTime) minute() int64 { return (t.unix - t.quarters*quarterSeconds) / 60 }
 
 // clampedTime returns the time of a hit, which is never in the future.
 func (b *hitBatch) clampedTime(at time.Time, zone *time.Location) siteTime {
@@ -115,14 +121,22 @@ func (b *hitBatch) add(h *Hit) {
 	}
 	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
+	isLoad := h.Kind == View && !b.separateVisits && s.epochLength == epochLengthFor(visitWindow)
+	if isLoad {
+		s.kind, s.minute = pageLoadKind(m.hour), m.minute()
+	}
 	call := b.callFor(shard)
-	call.needsID = call.needsID || s.window < 0
+	call.needsID = call.needsID || s.window < 0 || isLoad
 	g := call.groupFor(s, b.hits)
 	by := hashVisit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
 	page := g.log.page(sum, shard, h.Site.ID, h.Page)
 	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most maxHitsPerCall
 	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
-	g.octalHashes = appendOctal(g.octalHashes, by)
+	visit := hashSiteVisit(h.Site.ID, h.Visitor)
+	g.octalHashes = appendOctal(g.octalHashes, visit)
+	if isLoad {
+		g.visits = binary.BigEndian.AppendUint32(g.visits, visitFingerprint(visit))
+	}
 	if hasHeartbeats {
 		g.views = appendViewKey(g.views, sum, h.View)
 		g.states = appendViewState(g.states, m.unix)
@@ -134,7 +148,11 @@ func (b *hitBatch) add(h *Hit) {
 			from := hashPage(h.Site.ID, h.From)
 			r.from = g.log.page(from, shardOf(from, b.counter.options.Shards), h.Site.ID, h.From) + 1
 		}
-		b.addLoad(h, m, r)
+		if isLoad {
+			r.setVisit(h)
+		} else {
+			b.addLoad(h, m, r)
+		}
 	}
 	g.log.add(s.recordHeader, page, r)
 	switch {
@@ -150,27 +168,34 @@ func (b *hitBatch) add(h *Hit) {
 // visitGroup returns the group for the next page load or engaged view of a visitor,
 // with the visit added.
 func (b *hitBatch) visitGroup(kind Kind, site Site, visitor Visitor, m siteTime) (*shardCall, *hitGroup) {
-	visit := hashVisit(site.ID, "", Entry, visitor.Hash)
+	visit := hashSiteVisit(site.ID, visitor)
 	// The shard takes bits that neither the field nor the fingerprint use.
 	call := b.callFor(shardOf(visit<<8>>32, b.counter.options.Shards))
 	s := groupKey{recordHeader: recordHeader{kind.letter(), firstHour + m.hour, m.quarters, m.day}, epochLength: epochLengthFor(visitWindow)}
 	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
-	s.minute = (m.unix - m.quarters*quarterSeconds) / 60
+	s.minute = m.minute()
 	g := call.groupFor(s, 0)
-	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(visit>>32)&^1) //nolint:gosec // the upper half; count.lua uses the last bit
+	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, visitFingerprint(visit))
 	g.octalHashes = appendOctal(g.octalHashes, visit)
 	return call, g
 }
 
 // addLoad adds a page load, from which visits are derived: the first one of a
-// visitor within visitWindow starts a visit.
+// visitor within visitWindow starts a visit. It is needed if the view and the visit
+// are not stored in the same hashes.
 func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
 	call, s := b.visitGroup(Entry, h.Site, h.Visitor, m)
 	call.needsID = true
 	sum := hashPage(h.Site.ID, h.Page)
-	s.log.add(s.key.recordHeader, s.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page),
-		record{unix: m.unix, country: view.country, device: view.device, browser: truncateValue(h.Browser), os: truncateValue(h.OS),
-			channel: truncateValue(h.Channel), source: truncateValue(h.Source), campaign: truncateValue(h.Campaign), link: truncateValue(h.Link)})
+	r := record{unix: m.unix, country: view.country, device: view.device}
+	r.setVisit(h)
+	s.log.add(s.key.recordHeader, s.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page), r)
+}
+
+// setVisit sets the dimensions of a visit that starts with a hit.
+func (r *record) setVisit(h *Hit) {
+	r.browser, r.os, r.channel, r.source = truncateValue(h.Browser), truncateValue(h.OS), truncateValue(h.Channel), truncateValue(h.Source)
+	r.campaign, r.link = truncateValue(h.Campaign), truncateValue(h.Link)
 }
 
 func (b *hitBatch) addFiltered(h *FilteredHit) {
@@ -263,13 +288,13 @@ func (c *shardCall) args(now time.Time) []any {
 			continue
 		}
 		var method, day, week, current, previous string
-		if s.kind == View.letter() {
+		if s.isView() {
 			method, day, week = string(rune(s.method)), dayKey(s.day, s.method), weekKey(s.day, s.method)
 			current, previous = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
 		}
 		// An epoch is needed until the next one ends.
 		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
-			g.fingerprints, g.octalHashes, g.pageIndexes, s.viewEpoch, g.views, g.states, len(g.log.pages))
+			g.fingerprints, g.octalHashes, g.visits, s.minute, g.pageIndexes, s.viewEpoch, g.views, g.states, len(g.log.pages))
 		for _, page := range g.log.pages {
 			args = append(args, page.hash)
 		}

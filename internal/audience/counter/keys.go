@@ -68,6 +68,16 @@ func shardOf(sum uint64, shards int) int {
 	return int(sum % uint64(shards)) //nolint:gosec // less than shards
 }
 
+// hashSiteVisit returns the hash that identifies repeated page loads of a visitor on
+// the site. It also determines the field of all hits of the visitor.
+func hashSiteVisit(site uuid.UUID, visitor Visitor) uint64 {
+	return hashVisit(site, "", Entry, visitor.Hash)
+}
+
+// visitFingerprint returns the fingerprint of a visit to the site: the upper half of
+// its hash without the last bit, which count.lua uses.
+func visitFingerprint(visit uint64) uint32 { return uint32(visit>>32) &^ 1 } //nolint:gosec // the upper half
+
 // hashVisit returns the hash that identifies repeated hits of a visitor on a
 // page, or with Entry and no page, on the site.
 func hashVisit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {

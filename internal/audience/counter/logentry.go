@@ -3,7 +3,6 @@ package counter
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 
 	"github.com/google/uuid"
@@ -21,7 +20,7 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
-	kind     byte // a Kind's letter, filtered or heartbeat
+	kind     byte // a Kind's letter, pageLoad, midnightPageLoad, filtered or heartbeat
 	method   byte // of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day for page loads and engaged visits
 	quarters int64
 	day      Day
@@ -41,6 +40,36 @@ type record struct {
 	isFunnelStep, isFirstToday bool
 	visit                      visitStep // of a page load or an engaged visit, from the flags
 	progress                   progress  // of a heartbeat, from the flags
+}
+
+// Kinds of views that are also page loads, from which visits are derived. Each has two
+// flags: that of a view and that of a page load.
+const (
+	pageLoad         = 'p'
+	midnightPageLoad = 'm' // in the first hour of a day
+)
+
+func pageLoadKind(hour byte) byte {
+	if hour == 0 {
+		return midnightPageLoad
+	}
+	return pageLoad
+}
+
+func (h recordHeader) isPageLoad() bool { return h.kind == pageLoad || h.kind == midnightPageLoad }
+
+func (h recordHeader) isView() bool { return h.kind == View.letter() || h.isPageLoad() }
+
+// ofKind returns the header of the records that are derived from a page load.
+func (h recordHeader) ofKind(k Kind) recordHeader {
+	if k == Entry {
+		h.method = firstHour
+		if h.kind != midnightPageLoad {
+			h.method++
+		}
+	}
+	h.kind = k.letter()
+	return h
 }
 
 // firstHour is the method in the header of page loads of the hour from midnight.
@@ -94,17 +123,19 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 	l.hits++
 	l.text = binary.AppendUvarint(l.text, uint64(page)) //nolint:gosec // never negative
 	l.text = binary.AppendVarint(l.text, r.unix-l.base)
-	switch h.kind {
-	case filtered:
+	switch {
+	case h.kind == filtered:
 		l.text = appendText(l.text, r.reason)
-	case View.letter():
+	case h.isView():
 		l.text = appendText(l.text, r.country)
 		l.text = append(l.text, deviceCode(r.device))
 		l.text = appendText(l.text, r.referrer)
 		l.text = binary.BigEndian.AppendUint64(l.text, r.visitor)
 		l.text = appendNumbers(l.text, int64(r.from))
-	case Entry.letter():
+	case h.kind == Entry.letter():
 		l.text = append(appendText(l.text, r.country), deviceCode(r.device))
+	}
+	if h.isPageLoad() || h.kind == Entry.letter() {
 		for _, value := range []string{r.browser, r.os, r.channel, r.source, r.campaign, r.link} {
 			l.text = appendText(l.text, value)
 		}
@@ -168,7 +199,7 @@ func newLogDecoder(s string) (logDecoder, error) {
 	}
 	l.hits = l.number()
 	isUncounted := (l.kind == filtered || l.kind == heartbeat) && l.method == noMethod
-	isCounted := strings.IndexByte(hitLetters, l.kind) >= 0 && methodFor(l.method) != ""
+	isCounted := (strings.IndexByte(hitLetters, l.kind) >= 0 || l.isPageLoad()) && methodFor(l.method) != ""
 	isVisit := l.isOfVisits() && l.method >= firstHour && l.method < firstHour+24
 	if l.failed || !isUncounted && !isCounted && !isVisit || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
@@ -179,10 +210,10 @@ func newLogDecoder(s string) (logDecoder, error) {
 // next decodes the next record and the index of its page.
 func (l *logDecoder) next() (page int, r record, err error) {
 	page, r.unix = int(l.number()), l.base+l.difference()
-	switch l.kind {
-	case filtered:
+	switch {
+	case l.kind == filtered:
 		r.reason = l.text()
-	case View.letter():
+	case l.isView():
 		r.country, r.device, r.referrer = l.text(), "", ""
 		if letter := l.letter(); letter != 0 {
 			r.device = deviceFromCode(letter)
@@ -190,11 +221,13 @@ func (l *logDecoder) next() (page int, r record, err error) {
 		r.referrer = l.text()
 		r.visitor = l.hash()
 		r.from = int(l.number())
-	case Entry.letter():
+	case l.kind == Entry.letter():
 		r.country = l.text()
 		if letter := l.letter(); letter != 0 {
 			r.device = deviceFromCode(letter)
 		}
+	}
+	if l.isPageLoad() || l.kind == Entry.letter() {
 		r.browser, r.os, r.channel, r.source, r.campaign, r.link = l.text(), l.text(), l.text(), l.text(), l.text(), l.text()
 	}
 	if l.failed || page >= len(l.pages) || r.from > len(l.pages) || !isPlausible(l.day, r.unix) {
@@ -250,8 +283,11 @@ func (cs *summaries) addLog(flags, text string) error {
 		return err
 	}
 	width := 1
-	if l.kind == heartbeat {
+	switch {
+	case l.kind == heartbeat:
 		width = progressLength
+	case l.isPageLoad():
+		width = 2
 	}
 	if l.hits*int64(width) != int64(len(flags)) {
 		return errLogEntry
@@ -262,34 +298,29 @@ func (cs *summaries) addLog(flags, text string) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case !isFlag(l.kind, flags[i]):
-			return errLogEntry
-		case flags[i] == flagDuplicate:
-			page = -1
-		case l.kind == heartbeat:
-			if err := r.progress.parse(flags[i : i+width]); err != nil {
+		if l.isPageLoad() {
+			load := r
+			load.from = 0 // counts with the view
+			if err := cs.addFlagged(l.ofKind(Entry), flags[i+1:i+2], page, load); err != nil {
 				return err
 			}
-		case l.isOfVisits():
-			r.visit = parseVisitStep(flags[i])
-		default:
-			r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
+			err = cs.addFlagged(l.ofKind(View), flags[i:i+1], page, r)
+		} else {
+			err = cs.addFlagged(l.recordHeader, flags[i:i+width], page, r)
 		}
-		cs.records = append(cs.records, pageRecord{page, r})
+		if err != nil {
+			return err
+		}
 	}
 	if l.rest != "" {
 		return errLogEntry
 	}
 	touched := make([]*pageSummary, len(l.pages))
 	for _, one := range cs.records {
-		if one.page < 0 {
-			continue
-		}
 		if touched[one.page] == nil {
 			touched[one.page] = cs.page(l.pages[one.page])
 		}
-		touched[one.page].addRecord(l.recordHeader, one.record)
+		touched[one.page].addRecord(one.header, one.record)
 		if one.from > 0 {
 			cs.page(l.pages[one.from-1]).addHour(Recirculation.letter(), l.quarters, l.day, 1, 0)
 		}
@@ -297,88 +328,29 @@ func (cs *summaries) addLog(flags, text string) error {
 	return nil
 }
 
-// pageRecord is a record and the index of its page; -1 if it did not count.
-type pageRecord struct {
-	page int
-	record
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// decoder decodes a sequence of numbers and strings. After a failure it returns
-// zeros.
-type decoder struct {
-	rest   string
-	failed bool
-}
-
-// maxNumber exceeds any number in a record: a time takes 33 bits.
-const maxNumber = 1 << 48
-
-func (d *decoder) number() int64 {
-	var n uint64
-	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
-		b := d.rest[i]
-		n |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			d.rest = d.rest[i+1:]
-			if n >= maxNumber {
-				break
-			}
-			return int64(n) //nolint:gosec // less than maxNumber
+// addFlagged adds a record to those of the entry unless it did not count.
+func (cs *summaries) addFlagged(h recordHeader, flags string, page int, r record) error {
+	switch {
+	case !isFlag(h.kind, flags[0]):
+		return errLogEntry
+	case flags[0] == flagDuplicate:
+		return nil
+	case h.kind == heartbeat:
+		if err := r.progress.parse(flags); err != nil {
+			return err
 		}
+	case h.isOfVisits():
+		r.visit = parseVisitStep(flags[0])
+	default:
+		r.isFunnelStep, r.isFirstToday = (flags[0]-'0')&1 != 0, (flags[0]-'0')&2 != 0
 	}
-	d.failed, d.rest = true, ""
-	return 0
+	cs.records = append(cs.records, pageRecord{page, h, r})
+	return nil
 }
 
-// date decodes a day; -1 if it is out of range.
-func (d *decoder) date() Day {
-	n := d.number()
-	if n > math.MaxInt32 {
-		return -1
-	}
-	return Day(n) //nolint:gosec // checked above
-}
-
-// difference decodes the output of binary.AppendVarint.
-func (d *decoder) difference() int64 {
-	n := d.number()
-	if n&1 != 0 {
-		return ^(n >> 1)
-	}
-	return n >> 1
-}
-
-func (d *decoder) letter() byte {
-	if d.rest == "" {
-		d.failed = true
-		return 0
-	}
-	b := d.rest[0]
-	d.rest = d.rest[1:]
-	return b
-}
-
-func (d *decoder) hash() uint64 {
-	if len(d.rest) < 8 {
-		d.failed, d.rest = true, ""
-		return 0
-	}
-	h := binary.BigEndian.Uint64([]byte(d.rest[:8]))
-	d.rest = d.rest[8:]
-	return h
-}
-
-func (d *decoder) text() string {
-	n := d.number()
-	if n > int64(len(d.rest)) {
-		d.failed, d.rest = true, ""
-		return ""
-	}
-	text := d.rest[:n]
-	d.rest = d.rest[n:]
-	return text
+// pageRecord is a record that counted, the index of its page and its header.
+type pageRecord struct {
+	page   int
+	header recordHeader
+	record
 }

@@ -47,11 +47,13 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[stri
 	for _, call := range b.calls {
 		for _, g := range call.groups {
 			kind := string(kindFor(g.key.kind))
-			switch g.key.kind {
-			case filtered, Entry.letter(), EngagedVisit.letter():
+			switch {
+			case g.key.kind == filtered, g.key.isOfVisits():
 				continue
-			case heartbeat: // a duplicate has no known view
+			case g.key.kind == heartbeat: // a duplicate has no known view
 				kind = "heartbeat"
+			case g.key.isView():
+				kind = string(View)
 			}
 			for _, hit := range g.hits {
 				if outcomes[hit].Counted {

@@ -115,6 +115,49 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 
 // A visit is engaged once: with its second page load, or when one of its views was
 // read for ten seconds. It counts in the hour of its start.
+// A repeated view does not count, but its page load does: it is the second one of its
+// visit, or starts another. A call that was sent twice is one page load.
+func TestVisits_OfRepeatedViews(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	lost := &dropped{}
+	client.AddHook(lost)
+	for _, window := range []time.Duration{time.Hour, 2 * time.Hour} { // in the same hashes as visits, and in others
+		clock := newClock()
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		markSeeded(t, c)
+		site := newSite(t, counter.HyperLogLog)
+		site.Window = window
+		read := func(page string, visitor uint64) {
+			count(t, c, view(site, page, visitor, clock.Now()))
+		}
+		lost.lose.Store(true)
+		read("once", 1)
+		read("reloaded", 2)
+		clock.add(10 * time.Minute)
+		read("reloaded", 2)
+		read("later", 3)
+		clock.add(40 * time.Minute)
+		read("later", 3)
+		deltas := takeDeltas(t, c)
+		want := map[string]int64{"once entry 11-16 05:00": 1, "reloaded entry 11-16 05:00": 1, "reloaded second_view 11-16 05:00": 1, "reloaded engaged_visit 11-16 05:00": 1, "later entry 11-16 05:00": 2}
+		if got := derived(deltas); !maps.Equal(got, want) {
+			t.Errorf("window of %s: got %v, want %v", window, got, want)
+		}
+		views := int64(0)
+		for _, d := range deltas {
+			for _, h := range d.Hours {
+				if h.Kind == counter.View {
+					views += h.Count
+				}
+			}
+		}
+		if views != 3 {
+			t.Errorf("window of %s: got %d views, want 3", window, views)
+		}
+	}
+}
+
 func TestVisits_AreEngagedOnce(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {

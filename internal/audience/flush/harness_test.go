@@ -17,6 +17,7 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 // TestMain also runs the flush that a test kills; see crash_test.go.
@@ -47,7 +48,7 @@ func open(t testing.TB, redisURL string) *fixture {
 	t.Helper()
 	r := &fixture{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
 		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}}
-	r.store, r.databaseURL = enginetest.StoreAndURL(t)
+	r.store, r.databaseURL = storetest.OpenWithURL(t)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
 	r.Flusher = &flush.Flusher{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
 	return r

@@ -12,6 +12,7 @@ import (
 
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -38,7 +39,7 @@ func (h *host) now() time.Time {
 func open(t *testing.T) (*dbclock.Clock, *host, *bytes.Buffer) {
 	t.Helper()
 	h, log := &host{}, &bytes.Buffer{}
-	store := enginetest.Store(t)
+	store := storetest.Open(t)
 	return dbclock.New(dbclock.Options{Database: store.Time, Host: h.now, Log: slog.New(slog.NewTextHandler(log, nil))}), h, log
 }
 
@@ -191,7 +192,7 @@ func TestAVagueAnswerDoesNotReplaceABetterOne(t *testing.T) {
 
 func TestADatabaseThatDoesNotAnswerLeavesTheClockAsItIs(t *testing.T) {
 	away := false
-	store := enginetest.Store(t)
+	store := storetest.Open(t)
 	c := dbclock.New(dbclock.Options{Log: slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(time.Minute) },
 		Database: func(ctx context.Context) (time.Time, error) {

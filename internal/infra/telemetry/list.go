@@ -93,7 +93,7 @@ func articlesList() []Instrument {
 		{Name: "dateline_articles_parsed_total", Kind: counter, Unit: "articles", Labels: labels("result"), Help: "Pages by extraction result: selectors, generic (without site selectors), no_article, failed."},
 		{Name: "dateline_article_fields_total", Kind: counter, Unit: "fields", Labels: labels("field", "result"), Help: "Selector results by field: filled, empty, wrong."},
 		{Name: "dateline_selector_changes_total", Kind: counter, Unit: "changes", Labels: labels("change"), Help: "Changes to sites' selectors: learned, relearned, rolled_back, failed."},
-		{Name: "dateline_articles_pending", Kind: gauge, Unit: "articles", Labels: labels("stage"), Help: "Pages pending extraction (parse) and article changes pending indexing (index), each counted up to 100,000."},
+		{Name: "dateline_articles_pending", Kind: gauge, Unit: "articles", Labels: labels("stage"), Help: "Pages pending extraction (parse), article changes pending indexing (index) and articles pending placement in a story (story), each counted up to 100,000."},
 		{Name: "dateline_articles_oldest_pending_seconds", Kind: gauge, Unit: "seconds", Labels: labels("stage"), Help: "Age of the oldest of them."},
 		{Name: "dateline_story_articles_total", Kind: counter, Unit: "articles", Labels: labels("result"), Help: "Articles placed in stories: joined a story, founded one, copy of an article of a story, updated."},
 		{Name: "dateline_story_placement_seconds", Kind: histogram, Unit: "seconds", Help: "Time from when an article was stored or changed to when it was placed in a story.",

@@ -16,6 +16,7 @@ import (
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 )
 
 // Published articles are crawled and extracted exactly once, with title, author, minute
@@ -24,7 +25,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 2, Articles: 12, Traps: true, Seed: 4})
 	require.NoError(t, err)
 	t.Cleanup(world.Close)
-	s := enginetest.Store(t)
+	s := storetest.Open(t)
 	redis := enginetest.RedisClient(t, enginetest.Redis(t))
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	rig, err := crawlrig.New(t.Context(), crawlrig.Options{Store: s, Redis: redis, Objects: s3test.Bucket(t), Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: log,

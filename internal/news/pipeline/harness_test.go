@@ -25,6 +25,7 @@ import (
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -56,7 +57,7 @@ func (l learners) StartSelectorLearning(ctx context.Context, domain string) erro
 // newFixture returns a fixture with seeds on the given sites.
 func newFixture(t *testing.T, hosts ...string) *fixture {
 	t.Helper()
-	s, url := enginetest.StoreAndURL(t)
+	s, url := storetest.OpenWithURL(t)
 	d := &fixture{Store: s, t: t, redis: enginetest.RedisClient(t, enginetest.Redis(t)), at: time.Date(2026, 3, 7, 1, 0, 0, 0, time.UTC),
 		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	var err error

@@ -2,6 +2,8 @@ package story
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -126,17 +128,19 @@ type Alerter struct {
 const alertBatch = 50
 
 // Alert finds stories to alert of, and sends the alerts that are due. Every step can be
-// repeated: the row of the alert decides, and contains the id of the draft.
+// repeated: the row of the alert decides, and contains the id of the draft. A workspace
+// that fails does not stop the others.
 func (a *Alerter) Alert(ctx context.Context) (sent int, err error) {
 	all, err := a.Store.AlertingWorkspaces(ctx)
 	if err != nil {
 		return 0, err
 	}
+	var failed []error
 	for _, p := range all {
 		n, err := a.alert(ctx, p)
 		sent += n
 		if err != nil {
-			return sent, err
+			failed = append(failed, fmt.Errorf("alerting workspace %s of stories: %w", p.WorkspaceID, err))
 		}
 	}
 	if sent > 0 {
@@ -145,12 +149,12 @@ func (a *Alerter) Alert(ctx context.Context) (sent int, err error) {
 			a.Meter.StoryAlertsSent(ctx, sent)
 		}
 	}
-	return sent, nil
+	return sent, errors.Join(failed...)
 }
 
 func (a *Alerter) alert(ctx context.Context, p StoredPreferences) (sent int, err error) {
 	since := a.Now().Add(-time.Duration(p.MaxAgeHours) * time.Hour)
-	found, err := a.Store.Stories(ctx, Filter{WorkspaceID: p.WorkspaceID, Order: Rising, MinOwners: p.MinOwners, Coverage: Uncovered, SeenSince: since, Unalerted: true, Limit: alertBatch}, p.Preferences)
+	found, err := a.Store.Stories(ctx, Filter{WorkspaceID: p.WorkspaceID, Order: Latest, From: since.Add(-DefaultWindow), MinOwners: p.MinOwners, Coverage: Uncovered, SeenSince: since, Unalerted: true, Limit: alertBatch}, p.Preferences)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,8 @@ package story_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime/metrics"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -25,25 +27,25 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkPlace places a backlog of a day of 10,000 articles divided by ten, and then
-// articles that arrive one by one, and prints JSON.
+// memory is the memory that the Go runtime has taken from the system, which shrinks late.
+func memory() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
+
+const (
+	benchDays = 2
+	benchDay  = 10_000
+	benchLive = 200
+)
+
+// BenchmarkPlace places the articles of two days, 10,000 each, as one backlog, and then
+// articles that arrive one by one. It prints JSON.
 func BenchmarkPlace(b *testing.B) {
 	for b.Loop() {
 		n := newsroomtest.Open(b)
 		searchtest.Seed(n, n.Workspace.ID, "one.example")
-		all := storytest.Generate(storytest.Options{Language: "en", Seed: 3, Events: 400, Start: time.Now().Add(-24 * time.Hour), Duration: 12 * time.Hour})
-		all = all[:min(len(all), 1050)]
-		for i := range all {
-			all[i].ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(all[i].ID)).String()
-		}
-		raw, err := json.Marshal(all)
-		n.Must(err)
-		n.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
-			select j.id, c.id, j.id, j.id, j.id::text, j.id::text, j.title, j.published_at, j.published_at, j.body, '', 'en', '', j.id, '', now()
-			from jsonb_to_recordset($1::jsonb) as j(id uuid, title text, body text, published_at timestamptz), crawl_domains c where c.domain = 'one.example'`, string(raw))
-		const live = 50
-		backlog := len(all) - live
-		n.Exec("insert into story_queue (language, article_id) select 'en', id from articles order by ctid limit $1", backlog)
 		placer := &story.Placer{Store: n.Store}
 		place := func() (took, processor time.Duration) {
 			start, used := time.Now(), processorTime(b)
@@ -51,16 +53,42 @@ func BenchmarkPlace(b *testing.B) {
 			n.Must(err)
 			return time.Since(start), processorTime(b) - used
 		}
-		took, processor := place()
-		var slowest, sum time.Duration
-		for i := range live {
-			n.Exec("insert into story_queue (language, article_id) select 'en', id from articles order by ctid offset $1 limit 1", backlog+i)
-			one, _ := place()
-			slowest, sum = max(slowest, one), sum+one
+		var last, lastProcessor time.Duration
+		var live []time.Duration
+		for day := range benchDays {
+			all := storytest.Generate(storytest.Options{Language: "en", Seed: uint64(day), Events: benchDay * 2 / 5, Start: time.Now().Add(time.Duration(day-benchDays) * 24 * time.Hour), Duration: 24 * time.Hour})
+			all = all[:min(len(all), benchDay)]
+			for i := range all {
+				all[i].ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%d %s", day, all[i].ID)).String()
+			}
+			raw, err := json.Marshal(all)
+			n.Must(err)
+			n.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
+				select j.id, c.id, j.id, j.id, j.id::text, j.id::text, j.title, j.published_at, j.published_at, j.body, '', 'en', '', j.id, '', now()
+				from jsonb_to_recordset($1::jsonb) as j(id uuid, title text, body text, published_at timestamptz), crawl_domains c where c.domain = 'one.example'`, string(raw))
+			backlog := all
+			if day == benchDays-1 {
+				backlog = all[:len(all)-benchLive]
+			}
+			ids := make([]string, len(backlog))
+			for i, a := range backlog {
+				ids[i] = a.ID
+			}
+			n.Exec("insert into story_queue (language, article_id) select 'en', w.id from unnest($1::uuid[]) with ordinality w(id, i) order by w.i", ids)
+			last, lastProcessor = place()
+			fmt.Printf("day %d: %d articles in %s, processor time of the program %s, memory %d MB\n", day, len(backlog), last, lastProcessor, memory()>>20)
+			for _, a := range all[len(backlog):] {
+				n.Exec("insert into story_queue (language, article_id) values ('en', $1)", a.ID)
+				one, _ := place()
+				live = append(live, one)
+			}
+			last = last * benchDay / time.Duration(len(backlog))
+			lastProcessor = lastProcessor * benchDay / time.Duration(len(backlog))
 		}
-		perArticle := processor.Seconds() / float64(backlog)
-		out, err := json.Marshal(map[string]any{"articles": backlog, "seconds": took.Seconds(), "articles_per_second": float64(backlog) / took.Seconds(), "processor_ms_per_article": 1000 * perArticle,
-			"seconds_for_10000": 10_000 * took.Seconds() / float64(backlog), "live_mean_ms": 1000 * sum.Seconds() / live, "live_slowest_ms": 1000 * slowest.Seconds()})
+		slices.Sort(live)
+		out, err := json.Marshal(map[string]any{"articles": n.Count("select count(*) from story_articles"), "stories": n.Count("select count(*) from stories"),
+			"seconds_for_10000": last.Seconds(), "processor_seconds_for_10000": lastProcessor.Seconds(), "memory_mb": memory() >> 20,
+			"one_p50_ms": 1000 * live[len(live)/2].Seconds(), "one_p99_ms": 1000 * live[len(live)*99/100].Seconds()})
 		n.Must(err)
 		fmt.Println(string(out))
 	}

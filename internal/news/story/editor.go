@@ -31,6 +31,8 @@ type EditorStore interface {
 // EditorTx changes stories for a member, in the transaction of the audit entry.
 type EditorTx interface {
 	Tx
+	// Current returns a story, or the one into which it was merged.
+	Current(ctx context.Context, id uuid.UUID) (uuid.UUID, error)
 	// InvisibleArticles counts articles of sources that a workspace does not crawl.
 	InvisibleArticles(ctx context.Context, workspace uuid.UUID, articles []uuid.UUID) (int, error)
 	SetHeadline(ctx context.Context, story uuid.UUID, article *uuid.UUID) error
@@ -76,21 +78,7 @@ func (d *Editor) Get(ctx context.Context, who workspace.Principal, id uuid.UUID)
 
 // Merge merges another story into a story.
 func (d *Editor) Merge(ctx context.Context, who workspace.Principal, into, from uuid.UUID) error {
-	into, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, into)
-	if err != nil {
-		return err
-	}
-	from, other, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, from)
-	if err != nil {
-		return err
-	}
-	switch {
-	case into == from:
-		return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "same_story", Message: "This is the same story. Choose another one."})
-	case language != other:
-		return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
-	}
-	return d.change(ctx, who, language, into, Merged, func(tx EditorTx, e Event) error {
+	return d.changeTwo(ctx, who, into, from, Merged, func(tx EditorTx, e Event, into, from uuid.UUID) error {
 		members, err := tx.Members(ctx, from)
 		if err != nil {
 			return err
@@ -104,11 +92,7 @@ func (d *Editor) Merge(ctx context.Context, who workspace.Principal, into, from 
 
 // Split moves articles of a story to a new one and returns its id.
 func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (created uuid.UUID, err error) {
-	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
-	if err != nil {
-		return created, err
-	}
-	err = d.change(ctx, who, language, id, Split, func(tx EditorTx, e Event) error {
+	err = d.change(ctx, who, id, Split, func(tx EditorTx, e Event, id uuid.UUID) error {
 		chosen, err := d.chosen(ctx, tx, who, id, articles)
 		if err != nil {
 			return err
@@ -121,18 +105,7 @@ func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUI
 
 // Move moves articles of a story to another one. They are pinned there.
 func (d *Editor) Move(ctx context.Context, who workspace.Principal, from, to uuid.UUID, articles []uuid.UUID) error {
-	from, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, from)
-	if err != nil {
-		return err
-	}
-	to, other, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, to)
-	if err != nil {
-		return err
-	}
-	if language != other {
-		return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
-	}
-	return d.change(ctx, who, language, from, Moved, func(tx EditorTx, e Event) error {
+	return d.changeTwo(ctx, who, from, to, Moved, func(tx EditorTx, e Event, from, to uuid.UUID) error {
 		chosen, err := d.chosen(ctx, tx, who, from, articles)
 		if err != nil {
 			return err
@@ -147,11 +120,7 @@ func (d *Editor) Move(ctx context.Context, who workspace.Principal, from, to uui
 
 // PinHeadline makes the title of an article the headline of its story; nil: automatic.
 func (d *Editor) PinHeadline(ctx context.Context, who workspace.Principal, id uuid.UUID, article *uuid.UUID) error {
-	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
-	if err != nil {
-		return err
-	}
-	return d.change(ctx, who, language, id, HeadlinePinned, func(tx EditorTx, e Event) error {
+	return d.change(ctx, who, id, HeadlinePinned, func(tx EditorTx, e Event, id uuid.UUID) error {
 		if article != nil {
 			if _, err := d.chosen(ctx, tx, who, id, []uuid.UUID{*article}); err != nil {
 				return err
@@ -175,37 +144,55 @@ func (d *Editor) Undo(ctx context.Context, who workspace.Principal, event uuid.U
 	if e.OtherID == nil {
 		return &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_undo", Message: "The choice of a headline cannot be undone. Choose another headline."}
 	}
-	return d.change(ctx, who, e.Language, e.StoryID, e.Kind, func(tx EditorTx, by Event) error {
+	return d.Store.EditStories(ctx, e.Language, func(tx EditorTx) error {
 		if err := visible(ctx, tx, who, e.ArticleIDs); err != nil {
 			return err
 		}
-		isFirst, err := tx.SetUndone(ctx, e.ID, by.Actor)
+		isFirst, err := tx.SetUndone(ctx, e.ID, who.Actor())
 		if err != nil || !isFirst {
 			return err
 		}
-		from, to := *e.OtherID, e.StoryID
-		if e.Kind == Merged {
-			from, to = e.StoryID, *e.OtherID
-			if err := tx.SetMerged(ctx, to, nil); err != nil {
-				return err
-			}
-		}
-		// Articles that have left since stay where they are.
-		members, err := tx.Members(ctx, from)
-		if err != nil {
+		if err := undo(ctx, tx, e, who.Actor()); err != nil {
 			return err
 		}
-		back := slices.DeleteFunc(slices.Clone(e.ArticleIDs), func(id uuid.UUID) bool {
-			return !slices.ContainsFunc(members, func(p Placement) bool { return p.ArticleID == id })
-		})
-		if err := move(ctx, tx, back, from, to, by.Actor); err != nil {
-			return err
-		}
-		if e.Kind == Split && len(back) == len(members) {
-			return tx.SetMerged(ctx, from, &to)
-		}
-		return nil
+		return tx.RecordStoryChange(ctx, who.WorkspaceID, e.StoryID, e.Kind)
 	})
+}
+
+// undo moves the articles of an event back. Articles that have left since stay where they
+// are.
+func undo(ctx context.Context, tx EditorTx, e Event, by string) error {
+	if e.Kind == Merged {
+		if err := tx.SetMerged(ctx, *e.OtherID, nil); err != nil {
+			return err
+		}
+	}
+	story, err := tx.Current(ctx, e.StoryID)
+	if err != nil {
+		return err
+	}
+	other, err := tx.Current(ctx, *e.OtherID)
+	if err != nil || story == other { // they were merged since, which has its own event
+		return err
+	}
+	from, to := other, story
+	if e.Kind == Merged {
+		from, to = story, other
+	}
+	members, err := tx.Members(ctx, from)
+	if err != nil {
+		return err
+	}
+	back := slices.DeleteFunc(slices.Clone(e.ArticleIDs), func(id uuid.UUID) bool {
+		return !slices.ContainsFunc(members, func(p Placement) bool { return p.ArticleID == id })
+	})
+	if err := move(ctx, tx, back, from, to, by); err != nil {
+		return err
+	}
+	if e.Kind == Split && len(back) == len(members) {
+		return tx.SetMerged(ctx, from, &to)
+	}
+	return nil
 }
 
 // Mute silences the alert about a story.
@@ -247,13 +234,43 @@ func (d *Editor) SetPreferences(ctx context.Context, who workspace.Principal, p 
 	return d.Store.SaveStoryPreferences(ctx, StoredPreferences{Preferences: p, WorkspaceID: who.WorkspaceID, UserID: who.UserID})
 }
 
-// change runs a change of a member in a transaction with its audit entry.
-func (d *Editor) change(ctx context.Context, who workspace.Principal, language string, id uuid.UUID, kind EventKind, f func(tx EditorTx, e Event) error) error {
+// change changes a story for a member, in a transaction with its audit entry. The story may
+// be merged until it is locked, so its current id is passed.
+func (d *Editor) change(ctx context.Context, who workspace.Principal, id uuid.UUID, kind EventKind, f func(tx EditorTx, e Event, id uuid.UUID) error) error {
+	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
+	if err != nil {
+		return err
+	}
 	return d.Store.EditStories(ctx, language, func(tx EditorTx) error {
-		if err := f(tx, Event{Language: language, Kind: kind, StoryID: id, Actor: who.Actor()}); err != nil {
+		id, err := tx.Current(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(tx, Event{Language: language, Kind: kind, StoryID: id, Actor: who.Actor()}, id); err != nil {
 			return err
 		}
 		return tx.RecordStoryChange(ctx, who.WorkspaceID, id, kind)
+	})
+}
+
+// changeTwo is change for two stories of one language.
+func (d *Editor) changeTwo(ctx context.Context, who workspace.Principal, id, other uuid.UUID, kind EventKind, f func(tx EditorTx, e Event, id, other uuid.UUID) error) error {
+	other, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, other)
+	if err != nil {
+		return err
+	}
+	return d.change(ctx, who, id, kind, func(tx EditorTx, e Event, id uuid.UUID) error {
+		if language != e.Language {
+			return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
+		}
+		other, err := tx.Current(ctx, other)
+		if err != nil {
+			return err
+		}
+		if id == other {
+			return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "same_story", Message: "This is the same story. Choose another one."})
+		}
+		return f(tx, e, id, other)
 	})
 }
 

@@ -2,6 +2,8 @@ package story
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -72,11 +74,8 @@ type Maintainer struct {
 	Thresholds Thresholds
 }
 
-const (
-	reviewBatch = 50
-	// maxMerges is the number of merges of one review. The next review continues.
-	maxMerges = 20
-)
+// maxMerges is the number of merges of one review. The next review continues.
+const maxMerges = 20
 
 // Nightly makes all recent stories due for review, and deletes what is no longer needed.
 func (m *Maintainer) Nightly(ctx context.Context) (stories int64, err error) {
@@ -86,22 +85,22 @@ func (m *Maintainer) Nightly(ctx context.Context) (stories int64, err error) {
 	return m.Store.RequestStoryReviews(ctx)
 }
 
-// Review reviews the stories that are due and returns their number. Each review is one
-// transaction.
-func (m *Maintainer) Review(ctx context.Context, progress func(done int)) (done int, err error) {
-	for {
-		ids, languages, err := m.Store.ReviewableStories(ctx, reviewBatch)
-		if err != nil || len(ids) == 0 {
-			return done, err
-		}
-		for i, id := range ids {
-			if err := m.Store.InStories(ctx, languages[i], func(tx Tx) error { return m.review(ctx, tx, languages[i], id) }); err != nil {
-				return done, err
-			}
-			done++
-			progress(done)
-		}
+// Review reviews some of the stories that are due and returns their number. Each review is
+// one transaction. A story whose review fails does not stop the others.
+func (m *Maintainer) Review(ctx context.Context, limit int) (done int, err error) {
+	ids, languages, err := m.Store.ReviewableStories(ctx, limit)
+	if err != nil {
+		return 0, err
 	}
+	var failed []error
+	for i, id := range ids {
+		if err := m.Store.InStories(ctx, languages[i], func(tx Tx) error { return m.review(ctx, tx, languages[i], id) }); err != nil {
+			failed = append(failed, fmt.Errorf("reviewing story %s: %w", id, err))
+			continue
+		}
+		done++
+	}
+	return done, errors.Join(failed...)
 }
 
 // review merges a story with similar ones, or splits it.

@@ -99,7 +99,7 @@ func (d *rig) place() {
 func (d *rig) review() {
 	d.T.Helper()
 	d.Exec("update stories set review_at = now() where documents > 1")
-	_, err := d.maintainer.Review(d.T.Context(), func(int) {})
+	_, err := d.maintainer.Review(d.T.Context(), 1000)
 	d.Must(err)
 }
 

@@ -56,7 +56,7 @@ const pushSecret = "push-key"
 type Push struct {
 	Store  PushKeyStore
 	Sealer *secret.Sealer
-	// PublicURL tells push services whom to contact.
+	// PublicURL is the contact that push services are given (RFC 8292 section 2.1).
 	PublicURL string
 }
 

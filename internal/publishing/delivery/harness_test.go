@@ -28,6 +28,7 @@ import (
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 	"dateline/platforms"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/call"
@@ -76,7 +77,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b := &bench{t: t, log: &journal{}, live: &bus{}, timing: delivery.Timing{Lease: 3 * time.Second, Heartbeat: 100 * time.Millisecond,
 		Backoff: 20 * time.Millisecond, Parent: 50 * time.Millisecond, MaxWait: 200 * time.Millisecond, Unanswered: 3 * time.Second,
 		Looks: []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond}}}
-	b.store, b.url = enginetest.StoreAndURL(t)
+	b.store, b.url = storetest.OpenWithURL(t)
 	b.objects = s3test.Bucket(t)
 	var err error
 	if b.fake, err = fake.New(options); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 // Data of an incompatible build is refused before anything is changed, with a remedy.
@@ -31,7 +32,7 @@ func TestMigrate_RefusesDataThatDoesNotFit(t *testing.T) {
 		"AForeignComment":    {"comment on table goose_db_version is 'ours'", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, url := enginetest.StoreAndURL(t)
+			s, url := storetest.OpenWithURL(t)
 			n := &newsroom{Store: s, t: t, url: url}
 			if name == "UnknownInTheMiddle" {
 				n.exec("delete from goose_db_version where version_id = 19")

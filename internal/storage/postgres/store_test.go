@@ -16,6 +16,7 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -33,7 +34,7 @@ type newsroom struct {
 
 func open(t *testing.T) *newsroom {
 	t.Helper()
-	s, url := enginetest.StoreAndURL(t)
+	s, url := storetest.OpenWithURL(t)
 	n := &newsroom{Store: s, t: t, url: url}
 	n.workspace, n.user, n.token = n.found("Desk")
 	n.account = n.connect("desk")

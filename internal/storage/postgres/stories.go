@@ -17,10 +17,11 @@ func (s *Store) WaitingStoryLanguages(ctx context.Context) ([]string, error) {
 	return s.q.WaitingStoryLanguages(ctx)
 }
 
-// CountStoryQueue counts articles that wait for placement, up to a limit.
-func (s *Store) CountStoryQueue(ctx context.Context, limit int) (int, error) {
-	n, err := s.q.CountStoryQueue(ctx, int32(limit)) //nolint:gosec // thousands
-	return int(n), err
+// StoryBacklog returns the number of articles that wait for placement, up to 100,000, and
+// the age of the oldest.
+func (s *Store) StoryBacklog(ctx context.Context) (articles int64, oldest time.Duration, err error) {
+	row, err := s.q.StoryBacklog(ctx, maxBacklogCount)
+	return row.Articles, time.Duration(row.Oldest * float64(time.Second)), err
 }
 
 // InStories runs f in a transaction that locks the stories of a language.
@@ -54,9 +55,9 @@ func (t *storyTx) Queue(ctx context.Context, limit int) ([]story.Queued, error) 
 	return out, err
 }
 
-// Articles returns existing articles.
+// Articles returns existing articles of the language.
 func (t *storyTx) Articles(ctx context.Context, ids []uuid.UUID) ([]story.Article, error) {
-	rows, err := t.q.StoryDocuments(ctx, ids)
+	rows, err := t.q.StoryDocuments(ctx, db.StoryDocumentsParams{Ids: ids, Language: t.language})
 	out := make([]story.Article, len(rows))
 	for i, r := range rows {
 		out[i] = story.Article{ID: r.ID, GroupID: r.GroupID, DomainID: r.DomainID, Version: r.Version, DatedAt: r.DatedAt.UTC(),
@@ -67,7 +68,7 @@ func (t *storyTx) Articles(ctx context.Context, ids []uuid.UUID) ([]story.Articl
 
 // Placements returns those of articles, and of the documents of groups.
 func (t *storyTx) Placements(ctx context.Context, articles, groups []uuid.UUID) ([]story.Placement, error) {
-	rows, err := t.q.StoryPlacements(ctx, db.StoryPlacementsParams{ArticleIds: articles, GroupIds: groups})
+	rows, err := t.q.StoryPlacements(ctx, db.StoryPlacementsParams{Language: t.language, ArticleIds: articles, GroupIds: groups})
 	out := make([]story.Placement, len(rows))
 	for i, r := range rows {
 		out[i] = placementFromRow(r)
@@ -302,6 +303,12 @@ func (t *storyTx) SaveEvent(ctx context.Context, e story.Event) error {
 // ReviewDone records that a story was reviewed.
 func (t *storyTx) ReviewDone(ctx context.Context, id uuid.UUID) error {
 	return t.q.StoryReviewDone(ctx, id)
+}
+
+// Current returns a story, or the one into which it was merged.
+func (t *storyTx) Current(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	current, err := t.q.CurrentStory(ctx, id)
+	return current, orMissing(err, "story")
 }
 
 // InvisibleArticles counts articles of sources that a workspace does not crawl.

@@ -13,12 +13,13 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func TestEveryStoreIsADatabaseOfItsOwn(t *testing.T) {
-	first, second := enginetest.Store(t), enginetest.Store(t)
+	first, second := storetest.Open(t), storetest.Open(t)
 	user := uuid.Must(uuid.NewV7())
 	w := workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "UTC"}
 	token, _ := workspace.NewToken(w.ID, user, "cli")

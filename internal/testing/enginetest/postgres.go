@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-
-	"dateline/internal/storage/postgres"
 )
 
 // cluster is a Postgres server for one test process.
@@ -49,18 +46,12 @@ func Postgres(t testing.TB) string {
 	return c.url(name)
 }
 
-// Store opens a new database with all migrations.
-func Store(t testing.TB) *postgres.Store {
-	t.Helper()
-	s, _ := StoreAndURL(t)
-	return s
-}
-
-// StoreAndURL is Store for tests that also query the tables themselves.
-func StoreAndURL(t testing.TB) (*postgres.Store, string) {
+// MigratedPostgres returns the URL of a new database with all migrations. migrate applies
+// them once per test process; the other databases are copies.
+func MigratedPostgres(t testing.TB, migrate func(ctx context.Context, url string) error) string {
 	t.Helper()
 	c := startedCluster(t)
-	c.migrated.Do(func() { c.template, c.err = c.newTemplate(t.Context()) })
+	c.migrated.Do(func() { c.template, c.err = c.newTemplate(t.Context(), migrate) })
 	if c.err != nil {
 		t.Fatal(c.err)
 	}
@@ -68,12 +59,8 @@ func StoreAndURL(t testing.TB) (*postgres.Store, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := postgres.Open(t.Context(), c.url(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close(); c.drop(name) })
-	return s, c.url(name)
+	t.Cleanup(func() { c.drop(name) })
+	return c.url(name)
 }
 
 func startedCluster(t testing.TB) *cluster {
@@ -217,16 +204,11 @@ func (c *cluster) newDatabase(ctx context.Context, template string) (name string
 	return name, nil
 }
 
-func (c *cluster) newTemplate(ctx context.Context) (name string, err error) {
+func (c *cluster) newTemplate(ctx context.Context, migrate func(ctx context.Context, url string) error) (name string, err error) {
 	if name, err = c.newDatabase(ctx, "template0"); err != nil {
 		return "", err
 	}
-	s, err := postgres.Open(ctx, c.url(name))
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	return name, s.Migrate(ctx, slog.New(slog.DiscardHandler))
+	return name, migrate(ctx, c.url(name))
 }
 
 func (c *cluster) url(database string) string {

@@ -33,6 +33,7 @@ import (
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"
@@ -79,7 +80,7 @@ func Open(t testing.TB) *Newsroom {
 func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	t.Helper()
 	n := &Newsroom{T: t, ObjectsDir: t.TempDir()}
-	n.Store, n.DatabaseURL = enginetest.StoreAndURL(t)
+	n.Store, n.DatabaseURL = storetest.OpenWithURL(t)
 	n.RedisURL, n.StopRedis = enginetest.StoppableRedis(t)
 	n.Objects, n.StopObjects = s3test.StoppableBucket(t, n.ObjectsDir)
 	log := slog.New(slog.DiscardHandler)

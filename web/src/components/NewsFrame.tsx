@@ -21,7 +21,7 @@ export function NewsFrame({ title, lead, actions, children }: { title: string; l
   return (
     <Page title={title} lead={lead} actions={actions}>
       <Stack gap="md">
-        <Group component="nav" aria-label={t('news.pages')} gap={4}>
+        <Group component="nav" aria-label={t('news.pages')} gap={4} className="dl-row-scroll">
           {pages.map(({ to, label, icon: Icon, here }) => (
             <LinkButton key={to} to={to} size="sm" px="sm" color={here ? undefined : 'gray'} variant={here ? 'light' : 'subtle'} aria-current={here ? 'page' : undefined} leftSection={<Icon size={18} aria-hidden />}>
               {label}

@@ -8,6 +8,13 @@ export function Page({ title, lead, actions, children }: { title: string; lead?:
     document.title = `${title} · Dateline`
   }, [title])
   useEffect(() => {
+    // On narrow screens, tabs scroll: the selected one is visible.
+    for (const tab of document.querySelectorAll<HTMLElement>('.mantine-Tabs-tab[data-active], .dl-row-scroll > [aria-current=page], .mantine-SegmentedControl-control[data-active]')) {
+      const line = tab.parentElement
+      if (line && line.scrollWidth > line.clientWidth) line.scrollLeft = tab.offsetLeft - (line.clientWidth - tab.offsetWidth) / 2
+    }
+  })
+  useEffect(() => {
     // After a menu link, focus moves to the page and does not stay in the menu.
     if (document.activeElement?.closest('nav, header')) heading.current?.focus({ preventScroll: true })
   }, [])

@@ -1,7 +1,8 @@
-import { Chip, Group, Input, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { Chip, Group, Input, NativeSelect, NumberInput, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { dayName, days, nthOf, type Rule, formatRule, describeRule, upcoming, weekday } from '../lib/rule'
 import type { Wall } from '../lib/time'
+import { DayField } from './DayField'
 import { Time } from './Time'
 
 interface Props {
@@ -78,7 +79,7 @@ export function RuleBuilder({ value: r, onChange, starts, zone }: Props) {
           data={(['never', 'count', 'until'] as const).map((value) => ({ value, label: t(`repeat.end.${value}`) }))}
         />
         {end === 'count' && <NumberInput label={t('repeat.count')} w={130} min={1} max={10_000} clampBehavior="strict" value={r.count} onChange={(n) => onChange({ ...r, count: Math.max(1, Number(n) || 1) })} />}
-        {end === 'until' && <TextInput type="date" label={t('repeat.until')} value={r.until} min={anchor.slice(0, 10)} onChange={(e) => e.currentTarget.value && onChange({ ...r, until: e.currentTarget.value })} />}
+        {end === 'until' && <DayField label={t('repeat.until')} value={r.until ?? ''} min={anchor.slice(0, 10)} clearable={false} w={150} onChange={(until) => until && onChange({ ...r, until })} />}
       </Group>
       <div aria-live="polite" data-rule={formatRule(r)}>
         <Text size="sm" fw={600}>

@@ -86,7 +86,7 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
   const language = i18n.language
   if (value === undefined || value === null || value === '') return undefined
   if (name.endsWith('_at') && typeof value === 'string') return formatWall(value, language, day)
-  if (name.endsWith('_seconds') && typeof value === 'number') return formatSeconds(value, language)
+  if (name.endsWith('_seconds') && typeof value === 'number') return value > 0 && value < 1 ? formatMilliseconds(value * 1000, language) : formatSeconds(value, language)
   if (name.endsWith('_bytes') && typeof value === 'number') return formatBytes(value, language)
   if (name === 'status' && i18n.exists(`status.${value}`)) return i18n.t(`status.${value as 'draft'}`).toLocaleLowerCase(language)
   if (name === 'visibility' && i18n.exists(`options.value.${value}`)) return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)

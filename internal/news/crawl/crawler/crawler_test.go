@@ -18,6 +18,7 @@ import (
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/s3test"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -50,7 +51,7 @@ func newFixtureWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	s, url := enginetest.StoreAndURL(t)
+	s, url := storetest.OpenWithURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	f := &fixture{t: t, world: world}

@@ -12,6 +12,7 @@ import (
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -81,7 +82,7 @@ func TestFilter_FalsePositiveRate(t *testing.T) {
 
 // A false positive, a lost Redis or an emptied frontier loses no URL.
 func TestIndex_MaybeAsksStore(t *testing.T) {
-	s := enginetest.Store(t)
+	s := storetest.Open(t)
 	url, stop := enginetest.StoppableRedis(t)
 	r := enginetest.RedisClient(t, url)
 	if _, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home, "https://news.example/"); err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/searchtest"
+	"dateline/internal/testing/storetest"
 )
 
 func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
@@ -39,7 +39,7 @@ func lock(t *testing.T, pool *pgxpool.Pool, table string) (unlock func()) {
 }
 
 func bounded(t *testing.T, o pgsearch.Options) (*pgsearch.Engine, *pgxpool.Pool) {
-	pool := enginetest.Store(t).Pool()
+	pool := storetest.Open(t).Pool()
 	o.Log = slog.New(slog.DiscardHandler)
 	e := pgsearch.New(pool, o)
 	searchtest.IndexArticles(t, e, 0)

@@ -8,13 +8,14 @@ import (
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/searchtest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func open(t *testing.T, embedder search.Embedder) *pgsearch.Engine {
 	t.Helper()
-	return pgsearch.New(enginetest.Store(t).Pool(), pgsearch.Options{Embedder: embedder, Model: "test", Log: slog.New(slog.DiscardHandler)})
+	return pgsearch.New(storetest.Open(t).Pool(), pgsearch.Options{Embedder: embedder, Model: "test", Log: slog.New(slog.DiscardHandler)})
 }
 
 func TestSuite(t *testing.T) {

@@ -109,15 +109,21 @@ func (q *Queries) CountInvisibleArticles(ctx context.Context, arg CountInvisible
 	return count, err
 }
 
-const countStoryQueue = `-- name: CountStoryQueue :one
-select count(*) from (select 1 from story_queue limit $1) waiting
+const currentStory = `-- name: CurrentStory :one
+with recursive chain as (
+    select s.id, s.merged_into, 0 as depth from stories s where s.id = $1
+    union all
+    select s.id, s.merged_into, c.depth + 1 from chain c join stories s on s.id = c.merged_into where c.depth < 100
+)
+select c.id from chain c where c.merged_into is null
 `
 
-func (q *Queries) CountStoryQueue(ctx context.Context, maxCount int32) (int64, error) {
-	row := q.db.QueryRow(ctx, countStoryQueue, maxCount)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+// The story, or the one into which it was merged.
+func (q *Queries) CurrentStory(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, currentStory, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
 }
 
 const deleteOldStoryTerms = `-- name: DeleteOldStoryTerms :exec
@@ -255,7 +261,7 @@ func (q *Queries) FinishStoryAlert(ctx context.Context, arg FinishStoryAlertPara
 
 const getStoryEvent = `-- name: GetStoryEvent :one
 select e.id, e.language, e.kind, e.story_id, e.other_id, e.article_ids, e.similarity, e.actor, e.at, e.undone_at, e.undone_by from story_events e where e.id = $1
-  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id and s.workspace_id = $2 where m.story_id in (e.story_id, e.other_id))
+  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id and s.workspace_id = $2 where m.story_id in (e.story_id, e.other_id) or m.article_id = any(e.article_ids))
 `
 
 type GetStoryEventParams struct {
@@ -263,7 +269,7 @@ type GetStoryEventParams struct {
 	WorkspaceID uuid.UUID
 }
 
-// An event of a story of which the workspace sees an article.
+// An event of articles or of a story that the workspace sees.
 func (q *Queries) GetStoryEvent(ctx context.Context, arg GetStoryEventParams) (StoryEvent, error) {
 	row := q.db.QueryRow(ctx, getStoryEvent, arg.ID, arg.WorkspaceID)
 	var i StoryEvent
@@ -1091,6 +1097,23 @@ func (q *Queries) SetStoryTerms(ctx context.Context, arg SetStoryTermsParams) er
 	return err
 }
 
+const storyBacklog = `-- name: StoryBacklog :one
+select (select count(*) from (select 1 from story_queue limit $1) q)::bigint as articles,
+    coalesce((select extract(epoch from clock_timestamp() - queued_at) from story_queue order by id limit 1), 0)::float8 as oldest
+`
+
+type StoryBacklogRow struct {
+	Articles int64
+	Oldest   float64
+}
+
+func (q *Queries) StoryBacklog(ctx context.Context, maxCount int32) (StoryBacklogRow, error) {
+	row := q.db.QueryRow(ctx, storyBacklog, maxCount)
+	var i StoryBacklogRow
+	err := row.Scan(&i.Articles, &i.Oldest)
+	return i, err
+}
+
 const storyClusters = `-- name: StoryClusters :many
 select id, centroid_terms, centroid_weights, documents, first_at, last_at from stories where id = any($1::uuid[]) and merged_into is null and documents > 0
 `
@@ -1190,7 +1213,14 @@ const storyDocuments = `-- name: StoryDocuments :many
 select a.id, a.group_id, a.domain_id, a.version, a.title, least(a.dated_at, clock_timestamp())::timestamptz as dated_at,
     case when a.tdm_reserved then '' else a.lead end::text as lead, case when a.tdm_reserved then '' else a.body_text end::text as body
 from articles a where a.id = any($1::uuid[])
+  and coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = a.id), a.language) = $2
+order by a.id for share of a
 `
+
+type StoryDocumentsParams struct {
+	Ids      []uuid.UUID
+	Language string
+}
 
 type StoryDocumentsRow struct {
 	ID       uuid.UUID
@@ -1203,9 +1233,11 @@ type StoryDocumentsRow struct {
 	Body     string
 }
 
-// The texts of articles, as far as their publishers allow their use.
-func (q *Queries) StoryDocuments(ctx context.Context, ids []uuid.UUID) ([]StoryDocumentsRow, error) {
-	rows, err := q.db.Query(ctx, storyDocuments, ids)
+// The texts of articles, as far as their publishers allow their use. An article belongs to
+// the language of its story, or to its own before it is placed. Its row is locked, so that
+// a change or a deletion that commits later sees the placement and queues the article again.
+func (q *Queries) StoryDocuments(ctx context.Context, arg StoryDocumentsParams) ([]StoryDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, storyDocuments, arg.Ids, arg.Language)
 	if err != nil {
 		return nil, err
 	}
@@ -1289,12 +1321,13 @@ func (q *Queries) StoryMembers(ctx context.Context, storyID uuid.UUID) ([]StoryM
 const storyPlacements = `-- name: StoryPlacements :many
 select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version, m.pinned_by,
     coalesce(v.terms, '{}')::bigint[] as terms, coalesce(v.weights, '{}')::real[] as weights
-from story_articles m left join story_vectors v on v.article_id = m.article_id
-where m.article_id = any($1::uuid[]) or m.is_document and m.group_id = any($2::uuid[])
+from story_articles m join stories s on s.id = m.story_id left join story_vectors v on v.article_id = m.article_id
+where s.language = $1 and (m.article_id = any($2::uuid[]) or m.is_document and m.group_id = any($3::uuid[]))
 order by m.placed_at desc, m.article_id
 `
 
 type StoryPlacementsParams struct {
+	Language   string
 	ArticleIds []uuid.UUID
 	GroupIds   []uuid.UUID
 }
@@ -1313,9 +1346,9 @@ type StoryPlacementsRow struct {
 	Weights        []float32
 }
 
-// The placements of articles, and of the documents of groups.
+// The placements of articles, and of the documents of groups, in stories of the language.
 func (q *Queries) StoryPlacements(ctx context.Context, arg StoryPlacementsParams) ([]StoryPlacementsRow, error) {
-	rows, err := q.db.Query(ctx, storyPlacements, arg.ArticleIds, arg.GroupIds)
+	rows, err := q.db.Query(ctx, storyPlacements, arg.Language, arg.ArticleIds, arg.GroupIds)
 	if err != nil {
 		return nil, err
 	}

@@ -17,21 +17,26 @@ select id, article_id, extract(epoch from clock_timestamp() - queued_at)::float8
 -- name: CompleteStoryQueue :exec
 delete from story_queue where id = any(@ids::bigint[]);
 
--- name: CountStoryQueue :one
-select count(*) from (select 1 from story_queue limit @max_count) waiting;
+-- name: StoryBacklog :one
+select (select count(*) from (select 1 from story_queue limit @max_count) q)::bigint as articles,
+    coalesce((select extract(epoch from clock_timestamp() - queued_at) from story_queue order by id limit 1), 0)::float8 as oldest;
 
 -- name: StoryDocuments :many
--- The texts of articles, as far as their publishers allow their use.
+-- The texts of articles, as far as their publishers allow their use. An article belongs to
+-- the language of its story, or to its own before it is placed. Its row is locked, so that
+-- a change or a deletion that commits later sees the placement and queues the article again.
 select a.id, a.group_id, a.domain_id, a.version, a.title, least(a.dated_at, clock_timestamp())::timestamptz as dated_at,
     case when a.tdm_reserved then '' else a.lead end::text as lead, case when a.tdm_reserved then '' else a.body_text end::text as body
-from articles a where a.id = any(@ids::uuid[]);
+from articles a where a.id = any(@ids::uuid[])
+  and coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = a.id), a.language) = @language
+order by a.id for share of a;
 
 -- name: StoryPlacements :many
--- The placements of articles, and of the documents of groups.
+-- The placements of articles, and of the documents of groups, in stories of the language.
 select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version, m.pinned_by,
     coalesce(v.terms, '{}')::bigint[] as terms, coalesce(v.weights, '{}')::real[] as weights
-from story_articles m left join story_vectors v on v.article_id = m.article_id
-where m.article_id = any(@article_ids::uuid[]) or m.is_document and m.group_id = any(@group_ids::uuid[])
+from story_articles m join stories s on s.id = m.story_id left join story_vectors v on v.article_id = m.article_id
+where s.language = @language and (m.article_id = any(@article_ids::uuid[]) or m.is_document and m.group_id = any(@group_ids::uuid[]))
 order by m.placed_at desc, m.article_id;
 
 -- name: StoryMembers :many
@@ -146,9 +151,9 @@ select exists (select 1 from story_events e where e.kind = @kind and e.undone_at
 update story_events set undone_at = clock_timestamp(), undone_by = @undone_by where id = @id and undone_at is null;
 
 -- name: GetStoryEvent :one
--- An event of a story of which the workspace sees an article.
+-- An event of articles or of a story that the workspace sees.
 select e.* from story_events e where e.id = @id
-  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id and s.workspace_id = @workspace_id where m.story_id in (e.story_id, e.other_id));
+  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id and s.workspace_id = @workspace_id where m.story_id in (e.story_id, e.other_id) or m.article_id = any(e.article_ids));
 
 -- name: ListStoryEvents :many
 select * from story_events where story_id = @story_id or other_id = @story_id order by at desc, id desc limit 50;
@@ -189,6 +194,15 @@ with recursive chain as (
 )
 select c.id, c.language from chain c where c.merged_into is null
   and exists (select 1 from story_articles m join seeds e on e.domain_id = m.domain_id and e.workspace_id = @workspace_id where m.story_id = c.id);
+
+-- name: CurrentStory :one
+-- The story, or the one into which it was merged.
+with recursive chain as (
+    select s.id, s.merged_into, 0 as depth from stories s where s.id = @id
+    union all
+    select s.id, s.merged_into, c.depth + 1 from chain c join stories s on s.id = c.merged_into where c.depth < 100
+)
+select c.id from chain c where c.merged_into is null;
 
 -- name: DeleteWaitingStoryAlerts :exec
 delete from story_alerts where story_id = @story_id and state = 'waiting';

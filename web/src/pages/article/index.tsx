@@ -174,7 +174,7 @@ function Origins({ article: a }: { article: Article }) {
           {origins.map(([field, o]) => (
             <Table.Tr key={field}>
               <Table.Td>{t(`fields.${field as 'title'}`, { defaultValue: field })}</Table.Td>
-              <Table.Td>{o.source}</Table.Td>
+              <Table.Td>{t(`article.sources.${o.source as 'text'}`, { defaultValue: o.source })}</Table.Td>
               <Table.Td ta="end" className="dl-numbers">
                 {share.format(o.confidence)}
               </Table.Td>

@@ -194,7 +194,9 @@ function Row({ post, zone, chosen, choose }: { post: Post; zone: string; chosen:
           {post.content || t('post.noText')}
         </Text>
       </Link>
-      <LabelChips ids={post.labels} max={2} />
+      <span className="dl-agenda-labels">
+        <LabelChips ids={post.labels} max={2} />
+      </span>
       <StatusBadge status={statusOf(post)} size="sm" />
     </Group>
   )

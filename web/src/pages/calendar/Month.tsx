@@ -174,8 +174,8 @@ function Item({ line: { entry, at, key }, may, colorOf, open, dragging }: { line
   const clock = <time className="dl-numbers">{at.slice(11, 16)}</time>
   if (entry.slot)
     return (
-      <button type="button" className="dl-month-item" data-kind="slot" data-free-slot={entry.slot.group.name} aria-label={`${at.slice(11, 16)} ${t('calendar.freeSlot', { name: entry.slot.group.name })}`} onClick={() => open(entry)}>
-        <IconPlus size={12} aria-hidden />
+      <button type="button" className="dl-month-item" data-kind="slot" data-free-slot={entry.slot.group.name} onClick={() => open(entry)}>
+        <IconPlus size={12} aria-label={t('calendar.freeSlotShort')} role="img" />
         {clock}
         <span>{entry.slot.group.name}</span>
       </button>

@@ -84,9 +84,8 @@ export function CalendarPage() {
       <Onboarding />
       <Stack gap="sm">
         <Group justify="space-between" gap="sm">
-          <Group gap="xs">
-            {!isList && (
-              <>
+          {!isList && (
+            <Group gap="xs">
                 <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
                   <IconChevronLeft size={18} aria-hidden />
                 </ActionIcon>
@@ -99,10 +98,10 @@ export function CalendarPage() {
                 <Title order={2} size="h4" aria-live="polite">
                   {view === 'week' ? t('calendar.weekOf', { day: title }) : title}
                 </Title>
-              </>
-            )}
-          </Group>
+            </Group>
+          )}
           <SegmentedControl
+            ml="auto"
             aria-label={t('calendar.view')}
             value={view}
             onChange={(v) => show(v as CalendarView)}

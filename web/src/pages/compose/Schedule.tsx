@@ -117,7 +117,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
           {t('compose.price', { price: formatPrice(preview.price.micro_usd) })}
         </Text>
       )}
-      <Group gap="xs">
+      <Group gap="xs" className="dl-send">
         <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
           {t(main === 'save' && saving.stored?.status !== 'scheduled' && !begun ? 'compose.saveAndSend' : `compose.main.${main}`)}
         </Button>

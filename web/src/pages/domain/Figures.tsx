@@ -1,5 +1,6 @@
 import { Badge, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { formatBytes } from '../../i18n/message'
 import type { Schemas } from '../../api/client'
 
 type Domain = Schemas['Domain']
@@ -11,7 +12,6 @@ export function Figures({ domain: d }: { domain: Domain }) {
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 })
   const part = (n: number, all: number) => (n > 0 && all > 0 ? `${number.format(n)} (${share.format(n / all)})` : number.format(n))
   const minutes = (seconds: number) => t('domain.minutes', { minutes: new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(seconds / 60) })
-  const size = new Intl.NumberFormat(i18n.language, { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' })
   const { weekly: news } = d
   return (
     <Stack gap="md" className="dl-card" p="md" component="section" aria-label={t('domain.figures')}>
@@ -20,7 +20,7 @@ export function Figures({ domain: d }: { domain: Domain }) {
         of={[
           [t('domain.fetched'), number.format(d.fetched)], [t('domain.today'), number.format(d.fetched_today)], [t('domain.stored'), number.format(d.stored)],
           [t('domain.unchanged'), part(d.unchanged, d.fetched)], [t('domain.failed'), part(d.failed, d.fetched)], [t('domain.timeouts'), part(d.timeouts, d.fetched)],
-          [t('domain.excluded'), number.format(d.excluded)], [t('domain.size'), size.format(d.bytes)], [t('domain.answer'), `${number.format(d.response_ms)} ms`],
+          [t('domain.excluded'), number.format(d.excluded)], [t('domain.size'), formatBytes(d.bytes, i18n.language)], [t('domain.answer'), `${number.format(d.response_ms)} ms`],
           [t('domain.delay'), d.crawl_delay_ms > 0 ? `${number.format(d.crawl_delay_ms)} ms` : '–'], [t('domain.score'), share.format(d.score)],
         ]}
       />

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Fieldset, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Select, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { type Asked, type Field, fields, isChosen, type NewsSearch, type Span, spans } from '../../lib/news'
+import { DayField } from '../../components/DayField'
 import { countsQuery } from '../../lib/newsQueries'
 
 interface Props {
@@ -104,7 +105,7 @@ function Times({ search, change }: { search: NewsSearch; change: Props['change']
       {own && (
         <Stack gap="xs">
           {(['from', 'to'] as const).map((end) => (
-            <TextInput key={end} type="date" size="sm" label={t(`search.${end}`)} value={search[end] ?? ''} onChange={(e) => change({ since: undefined, [end]: e.currentTarget.value || undefined })} />
+            <DayField key={end} label={t(`search.${end}`)} w={150} value={search[end] ?? ''} onChange={(day) => change({ since: undefined, [end]: day || undefined })} />
           ))}
         </Stack>
       )}

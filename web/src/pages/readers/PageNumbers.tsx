@@ -6,6 +6,7 @@ import { api, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { isPost, PageName } from './PageName'
+import { useValueName } from './useValueName'
 
 const Chart = lazy(() => import('../../components/Chart'))
 
@@ -21,6 +22,7 @@ const types = ['view', 'click', 'conversion'] as const
 /** All counts of one page. `views` and `clicks` come from the stream, if set, and are newer. */
 export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
   const { t } = useTranslation()
+  const nameOf = useValueName()
   const [unit, setUnit] = useState<'hour' | 'day'>('hour')
   const [type, setType] = useState<(typeof types)[number]>(site.own ? 'click' : 'view')
   const path = { id: site.id }
@@ -88,8 +90,8 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {dimensions.data && (
           <>
-            <Shares title={t('readers.country')} counts={Object.entries(dimensions.data.country)} />
-            <Shares title={t('readers.device')} counts={Object.entries(dimensions.data.device)} />
+            <Shares title={t('readers.country')} counts={Object.entries(dimensions.data.country).map(([value, n]) => [nameOf('countries', value), n])} />
+            <Shares title={t('readers.device')} counts={Object.entries(dimensions.data.device).map(([value, n]) => [nameOf('devices', value), n])} />
             <Shares title={t('readers.referrer')} counts={Object.entries(dimensions.data.referrer)} />
           </>
         )}

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
@@ -80,7 +81,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           <Stack gap="sm">
             <TextInput label={t('share.name')} required maxLength={100} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
             <PasswordInput label={t('share.password')} description={t('share.passwordText')} autoComplete="new-password" minLength={8} maxLength={72} value={password} onChange={(e) => setPassword(e.currentTarget.value)} disabled={origins.length > 0} />
-            <TextInput type="date" label={t('share.expires')} description={t('share.expiresText')} value={expires} onChange={(e) => setExpires(e.currentTarget.value)} />
+            <DayField label={t('share.expires')} description={t('share.expiresText')} value={expires} onChange={setExpires} />
             <TagsInput label={t('share.origins')} description={t('share.originsText')} placeholder="https://news.example" value={origins} onChange={setOrigins} disabled={password !== ''} />
             {filter && <Checkbox label={t('share.filter', { filter })} checked={filtered} onChange={(e) => setFiltered(e.currentTarget.checked)} />}
             {make.error && (

@@ -31,7 +31,7 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
   const { t, i18n } = useTranslation()
   const change = changeOf(value, compared, metric.kind)
   return (
-    <UnstyledButton className="dl-card dl-choice" p="sm" aria-pressed={isSelected} onClick={select} data-total={metric.key}>
+    <UnstyledButton className="dl-card dl-choice dl-total" p="sm" aria-pressed={isSelected} onClick={select} data-total={metric.key}>
       <Text size="sm" c="dimmed">
         {label}
       </Text>

@@ -42,7 +42,7 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
                   {value || '–'}
                   {p.origins?.[field] && (
                     <Text size="xs" c="dimmed">
-                      {p.origins[field].source} · {share.format(p.origins[field].confidence)}
+                      {t(`article.sources.${p.origins[field].source as 'text'}`, { defaultValue: p.origins[field].source })} · {share.format(p.origins[field].confidence)}
                     </Text>
                   )}
                 </Table.Td>

@@ -50,7 +50,7 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
           const skipped = o.state === 'skipped'
           return (
             <Group key={o.occurrence} component="li" justify="space-between" wrap="nowrap" gap="sm" mih={34} data-occurrence={o.occurrence} data-state={o.state}>
-              <Group gap="sm" miw={0}>
+              <Group gap="4px 12px" py={4} miw={0}>
                 <Text size="sm" td={skipped ? 'line-through' : undefined} c={skipped ? 'dimmed' : undefined}>
                   {o.post_id && !skipped ? (
                     <LinkAnchor to="/posts/$id" params={{ id: o.post_id }} inherit>

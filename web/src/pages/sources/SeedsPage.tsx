@@ -68,7 +68,7 @@ function Seeds({ add }: { add?: () => void }) {
     )
   return (
     <>
-      <Table.ScrollContainer minWidth={720} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={720} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing="sm" aria-label={t('news.seeds')}>
           <Table.Thead>
             <Table.Tr>
@@ -112,13 +112,13 @@ function Seeds({ add }: { add?: () => void }) {
                     {s.status === 'paused' ? t('news.paused') : t(`news.kinds.${s.kind}`)}
                   </Badge>
                 </Table.Td>
-                <Table.Td>
+                <Table.Td data-label={t('news.lastCrawl')}>
                   <Text size="sm" data-crawled={s.last_crawl !== undefined}>
                     {s.last_crawl ? <Ago at={s.last_crawl} /> : t('news.never')}
                   </Text>
                 </Table.Td>
-                <Table.Td>
-                  <Text size="sm">{s.status === 'paused' ? '–' : <Ago at={s.next_crawl} />}</Text>
+                <Table.Td data-label={t('news.next')}>
+                  <Text size="sm">{s.status === 'paused' ? '–' : Date.parse(s.next_crawl) <= Date.now() ? t('news.due') : <Ago at={s.next_crawl} />}</Text>
                 </Table.Td>
                 <Table.Td>
                   {may && (

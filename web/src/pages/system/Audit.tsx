@@ -1,10 +1,11 @@
-import { Button, Group, MultiSelect, Select, Table, Text, TextInput } from '@mantine/core'
+import { Button, Group, MultiSelect, Select, Table, Text } from '@mantine/core'
 import { IconListSearch } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import dayjs from 'dayjs'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
+import { DayField } from '../../components/DayField'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useMe } from '../../lib/session'
@@ -57,8 +58,8 @@ export function Audit() {
         onChange={setActions}
         data={Object.entries(t('audit', { returnObjects: true })).map(([key, label]) => ({ value: key.replace('_', '.'), label }))}
       />
-      <TextInput type="date" label={t('auditFrom')} value={from} max={to || undefined} onChange={(e) => setFrom(e.currentTarget.value)} />
-      <TextInput type="date" label={t('auditTo')} value={to} min={from || undefined} onChange={(e) => setTo(e.currentTarget.value)} />
+      <DayField label={t('auditFrom')} value={from} max={to} w={150} onChange={setFrom} />
+      <DayField label={t('auditTo')} value={to} min={from} w={150} onChange={setTo} />
     </Group>
   )
   const entries = list.data?.pages.flatMap((p) => p.entries) ?? []
@@ -66,7 +67,7 @@ export function Audit() {
     <>
       {filters}
       {list.error ? <Failed error={list.error} retry={() => void list.refetch()} /> : !list.data ? <WaitingRows rows={8} height={44} /> : entries.length === 0 ? <Empty icon={IconListSearch} title={t('media.nothing')} text={t('auditNothing')} /> : (
-      <Table.ScrollContainer minWidth={560} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={560} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing={6} aria-label={t('system.audit')}>
           <Table.Thead>
             <Table.Tr>
@@ -89,7 +90,7 @@ export function Audit() {
                     {e.actor.token_name ? ` (${e.actor.token_name})` : ''}
                   </Text>
                 </Table.Td>
-                <Table.Td>
+                <Table.Td data-wide>
                   <Text size="sm">{t(`audit.${e.action.replace('.', '_') as 'login_succeeded'}`, { defaultValue: e.action })}</Text>
                   <Text size="xs" c="dimmed" className="dl-text">
                     {e.object.id}

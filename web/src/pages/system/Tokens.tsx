@@ -60,7 +60,7 @@ export function Tokens() {
       {list.data.length === 0 ? (
         <Empty icon={IconKey} title={t('system.noTokens')} text={t('system.noTokensText')} guide="how-to/use-the-api" />
       ) : (
-        <Table.ScrollContainer minWidth={560} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table.ScrollContainer minWidth={560} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table verticalSpacing="sm" aria-label={t('system.tokens')}>
             <Table.Tbody>
               {list.data.map((k) => (
