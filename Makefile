@@ -10,9 +10,10 @@ SOURCE      ?=
 GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.source=$(SOURCE)"
 
 # The same for building, testing, linting and for tools, so that each package is
-# compiled once. Without cgo sqlc has no C code, which takes minutes to compile.
+# compiled once. Without cgo sqlc has no C code, which takes minutes to compile. nomsgpack
+# is a tag of gin: the API never sends MessagePack, whose code takes long to compile.
 export CGO_ENABLED := 0
-export GOFLAGS     := -trimpath -buildvcs=false
+export GOFLAGS     := -trimpath -buildvcs=false -tags=nomsgpack
 
 # Tools that are built from source at a pinned version, outside go.mod.
 GOLANGCI    := $(TOOLS)/golangci-lint-v2.15.0
@@ -76,8 +77,9 @@ client/typescript/dist/index.js: client/typescript/node_modules/.package-lock.js
 	@cd client/typescript && npm run --silent build
 	@touch $@
 
+# npm ci rejects the lock file if it lacks optional packages of other platforms.
 client/n8n/node_modules/.package-lock.json: client/n8n/package-lock.json
-	@cd client/n8n && npm ci --no-progress --ignore-scripts
+	@cd client/n8n && npm install --no-save --no-progress --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 .PHONY: n8n

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -55,6 +56,7 @@ func files(t *testing.T, pattern string) string {
 func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
 	need(t)
 	root := e2etest.OpenDir(t)
+	t.Logf("tar xzf dateline_*_linux_%s.tar.gz -C /opt", runtime.GOARCH)
 	unpack(t, files(t, "*_linux_"+runtime.GOARCH+".tar.gz"), filepath.Join(root, "opt"))
 	bareRoot(t, root)
 	found, err := filepath.Glob(filepath.Join(root, "opt", "dateline_*", "dateline"))
@@ -70,14 +72,20 @@ func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
 func publishes(t *testing.T, root, program, cliProgram string, within time.Duration) *e2etest.Child {
 	t.Helper()
 	started := time.Now()
+	step := func(format string, args ...any) {
+		t.Helper()
+		t.Logf("%6.2f s  %s", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
+	}
+	step("$ %s up", program)
 	child := start(t, root, program)
 	api := child.WaitForOutput(t, time.Minute, `API\s+(http://\S+)/api/v1`)[1]
-	t.Logf("the API is announced after %s", time.Since(started).Round(time.Millisecond))
+	step("API at %s", api)
 	token := child.WaitForOutput(t, time.Minute, `API token\s+(dl_\S+)`)[1]
 	cli := func(args ...string) (string, error) {
 		c := exec.CommandContext(t.Context(), cliProgram, args...)
 		c.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
 		c.Dir, c.Env = "/", []string{"DATELINE_URL=" + api, "DATELINE_TOKEN=" + token, "HOME=/tmp"}
+		step("$ %s %s", cliProgram, strings.Join(args, " "))
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
@@ -89,20 +97,17 @@ func publishes(t *testing.T, root, program, cliProgram string, within time.Durat
 		_ = response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
-	out, err := cli("post", "First post", "--draft", "--json")
+	out, err := cli("post", "First post", "--now", "--json")
 	id := regexp.MustCompile(`"id": "([0-9a-f-]{36})"`).FindStringSubmatch(out)
 	if err != nil || id == nil {
 		t.Fatalf("creating a post: %v: %s", err, out)
 	}
-	for _, args := range [][]string{{"posts", "publish-now", id[1]}, {"posts", "watch", id[1]}} {
-		if out, err := cli(args...); err != nil {
-			t.Fatalf("dateline %s: %v: %s", strings.Join(args, " "), err, out)
-		}
+	if out, err = cli("posts", "watch", id[1]); err != nil {
+		t.Fatalf("the post: %v: %s", err, out)
 	}
+	step("%s", strings.TrimSpace(out))
 	if took := time.Since(started); took > within {
 		t.Errorf("the first post took %s, want at most %s", took, within)
-	} else {
-		t.Logf("the first post was published %s after the start", took.Round(time.Millisecond))
 	}
 	return child
 }
@@ -202,60 +207,5 @@ func unpack(t *testing.T, path, dir string) {
 			_, err = io.Copy(out, r) //nolint:gosec // an own archive
 			e2etest.Must(t, errors.Join(err, out.Close()))
 		}
-	}
-}
-
-// The package installs, starts, upgrades and is removed; the data stays.
-func TestDeb_InstallsStartsUpgradesAndKeepsData(t *testing.T) {
-	need(t)
-	if *debian == "" {
-		t.Skip("needs -debian, the folder of a debootstrap")
-	}
-	root := filepath.Join(e2etest.OpenDir(t), "root")
-	if out, err := exec.CommandContext(t.Context(), "cp", "-a", *debian, root).CombinedOutput(); err != nil {
-		t.Fatalf("copying %s: %v: %s", *debian, err, out)
-	}
-	mountProc(t, root)
-	deb := files(t, "*_linux_"+runtime.GOARCH+".deb")
-	copyFile(t, deb, filepath.Join(root, "tmp/dateline.deb"))
-	in := func(args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "/usr/sbin/chroot", append([]string{root}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	in("dpkg", "-i", "/tmp/dateline.deb")
-	if got := in("stat", "-c", "%U %a", "/var/lib/dateline"); got != "dateline 700" {
-		t.Errorf("owner and mode of the data directory: %s, want dateline 700", got)
-	}
-	if got := in("stat", "-c", "%U:%G %a", "/etc/dateline/dateline.env"); got != "root:dateline 640" {
-		t.Errorf("owner and mode of the settings: %s, want root:dateline 640", got)
-	}
-	if got := in("/usr/bin/dateline", "version"); !strings.HasPrefix(got, "dateline ") {
-		t.Errorf("version: %q", got)
-	}
-	// Without systemd, as its unit does it: as the service's user, with its settings.
-	e2etest.Must(t, os.WriteFile(filepath.Join(root, "usr/local/bin/run"), []byte("#!/bin/sh\nexec setpriv --reuid dateline --regid dateline --clear-groups /usr/bin/dateline \"$@\" --config /etc/dateline/dateline.env\n"), 0o755))
-	child := publishes(t, root, "/usr/local/bin/run", "/usr/bin/dateline", time.Minute)
-	child.Stop(t)
-
-	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/dateline/dateline.env"), []byte("DATELINE_LOG_LEVEL=info\n"), 0o640))
-	in("dpkg", "-i", "/tmp/dateline.deb") // an upgrade to the same version
-	if got := in("cat", "/etc/dateline/dateline.env"); got != "DATELINE_LOG_LEVEL=info" {
-		t.Errorf("the settings after an upgrade: %q, want those of the operator", got)
-	}
-	child = start(t, root, "/usr/local/bin/run")
-	child.WaitForOutput(t, time.Minute, `API token\s+(unchanged)`)
-	child.Stop(t)
-
-	in("dpkg", "--remove", "dateline")
-	if exists(filepath.Join(root, "usr/lib/dateline/dateline")) {
-		t.Error("the program is still there after its removal")
-	}
-	in("dpkg", "--purge", "dateline")
-	if !exists(filepath.Join(root, "var/lib/dateline/postgres/PG_VERSION")) {
-		t.Error("the data is gone after the removal")
 	}
 }
