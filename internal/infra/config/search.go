@@ -27,7 +27,7 @@ func searchSettings() []Setting {
 		{Name: "MEILISEARCH_INDEX", Default: "articles", Accepts: "a name", Help: "Name of the article index; rebuilt indexes use it as a prefix.", set: toString(func(c *Config) *string { return &c.MeilisearchIndex })},
 		{Name: "MEILISEARCH_EMBEDDER", Secret: true, Accepts: `JSON such as {"source": "huggingFace", "model": "BAAI/bge-m3"}`,
 			Help: "Configuration of an embedder that runs inside Meilisearch, instead of EMBEDDINGS_URL.", set: setMeilisearchEmbedder},
-		{Name: "DATELINE_STORY_THRESHOLDS", DefaultText: "0.27 for every language", Accepts: "such as vi=0.30,en=0.25; values between 0.05 and 0.95",
+		{Name: "DATELINE_STORY_THRESHOLDS", DefaultText: "0.30 for Vietnamese, 0.27 for other languages", Accepts: "such as vi=0.32,en=0.25; values between 0.05 and 0.95",
 			Help: "Similarity from which an article joins a story, by language (ISO 639-1).", set: setStoryThresholds},
 		{Name: "EMBEDDINGS_URL", Accepts: "https://host/v1", Help: "Base URL of an OpenAI-compatible embeddings API; empty disables semantic search.",
 			set: toWebURL(func(c *Config) *string { return &c.EmbeddingsURL })},
