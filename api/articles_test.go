@@ -269,7 +269,7 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	s.decode(s.send("GET", path+"/selectors", nil), 200, &list)
 	require.Len(t, list.Selectors, 2)
 	require.Equal(t, spec.SelectorsState("rolled_back"), list.Selectors[0].State)
-	require.Equal(t, "rolled back by a member", *list.Selectors[0].EndReason)
+	require.Equal(t, "rolled_back_by_member", list.Selectors[0].EndReason.Code)
 	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', 'selectors_rolled_back') and actor like 'user:%'"))
 
 	s.decode(s.send("POST", path+"/selectors/learn", nil), 202, &now)

@@ -76,9 +76,22 @@ func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 func notesJSON(notes message.Messages) []spec.Note {
 	out := make([]spec.Note, len(notes))
 	for i, n := range notes {
-		out[i] = spec.Note{Code: n.Code, Message: n.Text, Params: messageParams(n.Params)}
+		out[i] = noteJSON(n)
 	}
 	return out
+}
+
+func noteJSON(n message.Message) spec.Note {
+	return spec.Note{Code: n.Code, Message: n.Text, Params: messageParams(n.Params)}
+}
+
+// optionalNote returns nil for no message.
+func optionalNote(n message.Message) *spec.Note {
+	if n.Text == "" {
+		return nil
+	}
+	note := noteJSON(n)
+	return &note
 }
 
 // messageParams returns nil if a message has no values.

@@ -178,8 +178,8 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 }
 
 func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
-	out := spec.Selectors{Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy), Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: v.Reason,
-		EndReason: optional(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+	out := spec.Selectors{Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy), Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: noteJSON(v.Reason),
+		EndReason: optionalNote(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
 	for _, c := range v.Config.Variants {
 		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
@@ -206,7 +206,7 @@ func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
 	}
 	if h.RequestedAction != selector.ActionNone {
 		action := spec.ExtractionRequestedAction(h.RequestedAction)
-		out.RequestedAction, out.ActionReason = &action, optional(h.ActionReason)
+		out.RequestedAction, out.ActionReason = &action, optionalNote(h.ActionReason)
 	}
 	return out
 }

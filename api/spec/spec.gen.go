@@ -3617,7 +3617,7 @@ type ExportStatus string
 // Extraction defines model for Extraction.
 type Extraction struct {
 	// ActionReason Why the action was requested.
-	ActionReason *string `json:"action_reason,omitempty"`
+	ActionReason *Note `json:"action_reason,omitempty"`
 
 	// Articles Pages that contain an article.
 	Articles int64  `json:"articles"`
@@ -6322,14 +6322,14 @@ type Selectors struct {
 	Domain    string             `json:"domain"`
 
 	// EndReason Why it was deactivated.
-	EndReason *string    `json:"end_reason,omitempty"`
+	EndReason *Note      `json:"end_reason,omitempty"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 
 	// Pages Number of pages that it was learned from.
 	Pages int `json:"pages"`
 
 	// Reason Why it was created.
-	Reason string `json:"reason"`
+	Reason Note `json:"reason"`
 
 	// Scores Score of each field on held-out pages, 0 to 1.
 	Scores  map[string]float32 `json:"scores"`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/pipeline"
@@ -98,7 +99,7 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn, "a test"))
+			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn, message.New("test", "A test.")))
 			did, err := d.learner.Learn(t.Context(), "paper.example", func() {})
 			require.NoError(t, err)
 			require.Equal(t, "learned", did.Action)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/blob"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/selector"
@@ -23,7 +24,7 @@ type LearnStore interface {
 	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
 	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (saved Selectors, done bool, err error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message, onlyIfRequested bool) (previous Selectors, done bool, err error)
 	RecordLearningFailure(ctx context.Context, domain crawl.Domain, reason string) error
 }
 
@@ -67,14 +68,14 @@ func (l *Learner) Learn(ctx context.Context, domain string, heartbeat func()) (L
 }
 
 func (l *Learner) rollBack(ctx context.Context, d crawl.Domain, h Health) (LearnResult, error) {
-	back, done, err := l.Store.RollBackSelectors(ctx, d, uuid.Nil, "", true)
+	back, done, err := l.Store.RollBackSelectors(ctx, d, uuid.Nil, message.Message{}, true)
 	if err != nil || !done {
 		return LearnResult{Action: "none"}, err
 	}
 	l.Sites.Invalidate(ctx, d.ID)
 	l.count(ctx, "rolled_back")
-	l.Log.Warn("selectors rolled back", "domain", d.Name, "to_version", back.Version, "reason", h.ActionReason)
-	return LearnResult{Action: "rolled_back", Version: back.Version, Reason: h.ActionReason}, nil
+	l.Log.Warn("selectors rolled back", "domain", d.Name, "to_version", back.Version, "reason", h.ActionReason.Text)
+	return LearnResult{Action: "rolled_back", Version: back.Version, Reason: h.ActionReason.Text}, nil
 }
 
 func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat func()) (LearnResult, error) {
@@ -89,7 +90,7 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat
 	}
 	if problem != "" {
 		l.count(ctx, "failed")
-		l.Log.Info("could not learn selectors", "domain", d.Name, "reason", h.ActionReason, "error", problem)
+		l.Log.Info("could not learn selectors", "domain", d.Name, "reason", h.ActionReason.Text, "error", problem)
 		return LearnResult{Action: "failed", Version: h.Monitor.Version, Reason: problem}, l.Store.RecordLearningFailure(ctx, d, problem)
 	}
 	saved, done, err := l.Store.SaveLearnedSelectors(ctx, d, found)
@@ -102,8 +103,8 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat
 	} else {
 		l.count(ctx, "learned")
 	}
-	l.Log.Info("selectors learned", "domain", d.Name, "version", saved.Version, "reason", h.ActionReason)
-	return LearnResult{Action: "learned", Version: saved.Version, Reason: h.ActionReason}, nil
+	l.Log.Info("selectors learned", "domain", d.Name, "version", saved.Version, "reason", h.ActionReason.Text)
+	return LearnResult{Action: "learned", Version: saved.Version, Reason: h.ActionReason.Text}, nil
 }
 
 func (l *Learner) count(ctx context.Context, change string) {

@@ -13,6 +13,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 
@@ -48,10 +49,10 @@ type SelectorReader interface {
 type SelectorEditor interface {
 	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (created Selectors, replayed bool, err error)
-	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason string) (Selectors, error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
+	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason message.Message) (Selectors, error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message, onlyIfRequested bool) (previous Selectors, done bool, err error)
 	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
-	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason string) error
+	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason message.Message) error
 }
 
 // Service reads articles and manages selectors for the members of a workspace. Articles
@@ -235,11 +236,11 @@ func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, dom
 	if n.Activate {
 		state = Active
 	}
-	note := n.Note
-	if note == "" {
-		note = "written by a member"
+	reason := message.New("written_by_member", "Written by a member.")
+	if n.Note != "" {
+		reason = message.New("note_of_member", "{note}", n.Note)
 	}
-	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, CreatedBy: CreatedByMember, Actor: "user:" + who.UserID.String(), State: state, Reason: note}, key)
+	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, CreatedBy: CreatedByMember, Actor: "user:" + who.UserID.String(), State: state, Reason: reason}, key)
 	if err == nil && n.Activate {
 		s.Sites.Invalidate(ctx, d.ID)
 	}
@@ -252,7 +253,7 @@ func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain 
 	if err != nil {
 		return Selectors{}, err
 	}
-	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, "activated by a member")
+	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, message.New("activated_by_member", "Activated by a member."))
 	if err == nil {
 		s.Sites.Invalidate(ctx, d.ID)
 	}
@@ -266,7 +267,7 @@ func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain 
 	if err != nil {
 		return Selectors{}, err
 	}
-	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, "rolled back by a member", false)
+	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, message.New("rolled_back_by_member", "Rolled back by a member."), false)
 	if err == nil && !done {
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site has no active selectors to roll back."}
 	}
@@ -282,7 +283,7 @@ func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain s
 	if err != nil {
 		return err
 	}
-	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "requested by a member"); err != nil {
+	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, message.New("requested_by_member", "Requested by a member.")); err != nil {
 		return err
 	}
 	if err := s.Learners.StartSelectorLearning(context.WithoutCancel(ctx), d.Name); err != nil {

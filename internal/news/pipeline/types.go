@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
@@ -182,8 +183,8 @@ type Selectors struct {
 	CreatedBy   Creator
 	Actor       string // user:<id>
 	State       State
-	Reason      string // why it was created
-	EndReason   string // why it was deactivated
+	Reason      message.Message // why it was created
+	EndReason   message.Message // why it was deactivated
 	Scores      map[article.Field]float64
 	Pages       int
 	CreatedAt   time.Time
@@ -199,7 +200,7 @@ type Health struct {
 	LearningEnabled   bool
 	RequestedAction   selector.Action
 	ActionField       article.Field
-	ActionReason      string
+	ActionReason      message.Message
 	ActionRequestedAt *time.Time
 	Pages             int64
 	Articles          int64

@@ -44,15 +44,15 @@ func english() map[string]string {
 		"disconnected":     "The account was disconnected.",
 		"webhook_disabled": "A webhook was disabled because its receiver kept failing.",
 
-		"selectors_learned":     "New selectors were activated[ for {domain}][: {reason}].",
-		"selectors_rolled_back": "The selectors[ of {domain}] were rolled back[: {reason}].",
+		"selectors_learned":     "New selectors were activated[ for {domain}].[ {reason}]",
+		"selectors_rolled_back": "The selectors[ of {domain}] were rolled back.[ {reason}]",
 		"site_spike":            "A site has many more views than usual[: {views} instead of {usual}].",
 		"site_drop":             "A site has far fewer views than usual[: {views} instead of {usual}].",
 		"rule_paused":           "The rule[ {rule}] paused itself[: {message}].",
 		"page_changed":          "A watched page changed[: {url}].",
 		"story_missed":          "Other sources have a story that you do not have[: {title}].",
 		"article_matched":       "A new article matches a saved search[: {url}].",
-		"selectors_failed":      "The selectors[ of {domain}] are failing, and relearning found no better ones[: {problem}].",
+		"selectors_failed":      "The selectors[ of {domain}] are failing, and relearning found no better ones.[ {learn_error}]",
 
 		"deleted_at_network": "The post of {handle} was deleted at the network.",
 

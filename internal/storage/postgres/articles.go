@@ -178,5 +178,5 @@ func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pip
 		return nil
 	}
 	k.ActionRequested = true
-	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: row.DomainID, Action: db.SelectorAction(d.Action), Field: string(d.Field), Reason: d.Reason})
+	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: row.DomainID, Action: db.SelectorAction(d.Action), Field: string(d.Field), Reason: messageJSON(d.Reason)})
 }

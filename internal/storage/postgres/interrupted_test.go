@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/pipeline"
@@ -53,8 +54,8 @@ func (n *newsroom) selectorState(d crawl.Domain) (state string) {
 	// A transaction whose commit was interrupted may still be ending.
 	n.must1(n.Pool().Exec(n.t.Context(), "select 1 from site_monitors where domain_id = $1 for update", d.ID))
 	n.must(n.Pool().QueryRow(n.t.Context(), `select concat_ws(E'\n',
-		(select string_agg(version || ' ' || state || ' ' || end_reason, ', ' order by version) from site_selectors where domain_id = $1),
-		(select concat_ws(' ', monitor, requested_action, action_reason, time_zone, learning_enabled) from site_monitors where domain_id = $1),
+		(select string_agg(version || ' ' || state || ' ' || coalesce(end_reason->>'message', ''), ', ' order by version) from site_selectors where domain_id = $1),
+		(select concat_ws(' ', monitor, requested_action, action_reason->>'message', time_zone, learning_enabled) from site_monitors where domain_id = $1),
 		(select string_agg(concat_ws(' ', type, actor, data - 'domain'), ', ' order by id) from post_events where data->>'domain' = $2),
 		(select string_agg(concat_ws(' ', action, data - 'domain'), ', ' order by id) from audit_log where data->>'domain' = $2))`, d.ID, d.Name).Scan(&state))
 	return state
@@ -75,7 +76,7 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 		return func(d crawl.Domain) {
 			n.activate(d)
 			n.activate(d)
-			n.must(n.RequestSelectorAction(t.Context(), d.ID, action, "it lacks the lead"))
+			n.must(n.RequestSelectorAction(t.Context(), d.ID, action, because("it lacks the lead")))
 		}
 	}
 	twice := request(selector.ActionNone)
@@ -86,34 +87,34 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 		want    string // part of the resulting state
 	}{
 		"RollBack": {twice, func(ctx context.Context, d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, because("worse"), false)
 			return err
 		}, "1 active , 2 rolled_back worse"},
 		"RollBackToNone": {func(d crawl.Domain) { n.activate(d) }, func(ctx context.Context, d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, because("worse"), false)
 			return err
 		}, "1 rolled_back worse"},
 		"RollBackSecond": {func(d crawl.Domain) {
 			twice(d)
 			n.activate(d)
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
 			n.must(err)
 		}, func(ctx context.Context, d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "worse, too", false)
+			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, because("worse, too"), false)
 			return err
 		}, "1 active , 2 rolled_back worse, too, 3 rolled_back worse"},
 		"RollBackRequested": {request(selector.ActionRollBack), func(ctx context.Context, d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(ctx, d, uuid.Nil, "", true)
+			_, _, err := n.RollBackSelectors(ctx, d, uuid.Nil, message.Message{}, true)
 			return err
 		}, "1 active , 2 rolled_back it lacks the lead"},
 		"NothingToRollBack": {func(d crawl.Domain) {
-			n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, "no"))
+			n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, because("no")))
 		}, func(ctx context.Context, d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(ctx, d, uuid.Nil, "", true)
+			_, _, err := n.RollBackSelectors(ctx, d, uuid.Nil, message.Message{}, true)
 			return err
 		}, "{} none"},
 		"Activate": {twice, func(ctx context.Context, d crawl.Domain) error {
-			_, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, "better")
+			_, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, because("better"))
 			return err
 		}, "1 active , 2 retired better"},
 		"Add": {twice, func(ctx context.Context, d crawl.Domain) error {
@@ -128,7 +129,7 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 			return n.RecordLearningFailure(ctx, d, "too few pages")
 		}, `"learn_error": "too few pages"`},
 		"Request": {twice, func(ctx context.Context, d crawl.Domain) error {
-			return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "the site may have changed")
+			return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, because("the site may have changed"))
 		}, "learn the site may have changed"},
 		"Settings": {twice, func(ctx context.Context, d crawl.Domain) error {
 			return n.UpdateExtractionSettings(ctx, d, n.workspace.ID, "Asia/Ho_Chi_Minh", false)
@@ -173,31 +174,31 @@ func TestSelectors_UnreadableRowsChangeNothing(t *testing.T) {
 		change func(d crawl.Domain) error
 	}{
 		"MonitorRollBack": {"update site_monitors set monitor = '[]' where domain_id = $1", func(d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
 			return err
 		}},
 		"MonitorActivate": {"update site_monitors set monitor = '[]' where domain_id = $1", func(d crawl.Domain) error {
-			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "better")
+			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
 			return err
 		}},
 		"MonitorLearn": {"update site_monitors set monitor = '[]', requested_action = 'learn' where domain_id = $1", func(d crawl.Domain) error {
 			return n.RecordLearningFailure(t.Context(), d, "too few pages")
 		}},
 		"ConfigRollBack": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
 			return err
 		}},
 		"ConfigRollBackFurther": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
 			n.must1(n.Pool().Exec(t.Context(), "update site_monitors set monitor = monitor - 'previous' where domain_id = $1", d.ID))
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "worse", false)
+			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
 			return err
 		}},
 		"ConfigActivate": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "better")
+			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
 			return err
 		}},
 		"ScoresActivate": {"update site_selectors set scores = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "better")
+			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
 			return err
 		}},
 	} {

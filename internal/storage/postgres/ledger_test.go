@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/publishing/post"
@@ -76,14 +77,14 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 			_, err := n.CountPlanned(ctx, n.workspace.ID, n.account.ID, time.Now(), time.Now(), 9)
 			return err
 		},
-		"RollBackSelectors": func() error { _, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "", false); return err },
-		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, ""); return err },
+		"RollBackSelectors": func() error { _, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, message.Message{}, false); return err },
+		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, message.Message{}); return err },
 		"LearnedSelectors":  func() error { _, _, err := n.SaveLearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
 		"AddSelectors": func() error {
 			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, idempotency.Key{})
 			return err
 		},
-		"WishSelectors": func() error { return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "") },
+		"WishSelectors": func() error { return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, message.Message{}) },
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s: got no error", name)

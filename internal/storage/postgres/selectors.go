@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
@@ -44,7 +45,7 @@ func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.
 	if err != nil {
 		return h, err
 	}
-	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: r.ActionReason, ActionRequestedAt: r.ActionRequestedAt,
+	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: messageFrom(r.ActionReason), ActionRequestedAt: r.ActionRequestedAt,
 		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastError: r.LastError, LastErrorAt: r.LastErrorAt}
 	if err := json.Unmarshal(r.NoArticleReasons, &h.NoArticleReasons); err != nil {
 		return h, err
@@ -94,12 +95,12 @@ func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int)
 }
 
 // RequestSelectorAction requests an action on the selectors of a site.
-func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error {
+func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why message.Message) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain); err != nil {
 			return err
 		}
-		return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorAction(what), Reason: why})
+		return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorAction(what), Reason: messageJSON(why)})
 	})
 }
 
@@ -188,7 +189,7 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 		return made, err
 	}
 	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, CreatedBy: db.SelectorCreator(n.CreatedBy),
-		Actor: n.Actor, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+		Actor: n.Actor, Reason: messageJSON(n.Reason), Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
 	if err != nil {
 		return made, err
 	}
@@ -199,7 +200,7 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 }
 
 // ActivateSelectors activates a version.
-func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why string) (made pipeline.Selectors, err error) {
+func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why message.Message) (made pipeline.Selectors, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -222,7 +223,7 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 
 // RollBackSelectors activates the previous version. With onlyIfRequested, it does
 // nothing unless a rollback is requested. done is false if nothing was rolled back.
-func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, reason string, onlyIfRequested bool) (previous pipeline.Selectors, done bool, err error) {
+func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, reason message.Message, onlyIfRequested bool) (previous pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -233,7 +234,7 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 			if row.RequestedAction != db.SelectorActionRollBack {
 				return nil
 			}
-			reason = row.ActionReason
+			reason = messageFrom(row.ActionReason)
 		}
 		now, err := q.ActiveSelectors(ctx, domain.ID)
 		if noRows(err) {
@@ -266,7 +267,7 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 			return err
 		}
 		if m.Version > 0 { // generic extraction is good enough for a site without selectors
-			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.ActionField, Reason: row.ActionReason, LearnError: why}
+			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.ActionField, Reason: messageFrom(row.ActionReason).Text, LearnError: why}
 			if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
 				return err
 			}
@@ -276,8 +277,8 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 }
 
 func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
-	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy), Actor: r.Actor, State: pipeline.State(r.State), Reason: r.Reason,
-		EndReason: r.EndReason, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy), Actor: r.Actor, State: pipeline.State(r.State), Reason: messageFrom(r.Reason),
+		EndReason: messageFrom(r.EndReason), Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
 	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
 		return out, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/pipeline"
@@ -26,12 +27,12 @@ type selectorEventData struct {
 }
 
 // activate replaces the active version.
-func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors, why string) error {
+func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors, why message.Message) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
 	}
-	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, EndReason: why}); err != nil {
+	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, EndReason: messageJSON(why)}); err != nil {
 		return err
 	}
 	if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
@@ -41,7 +42,7 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 	if err := saveMonitor(ctx, q, domain.ID, m.Activate(n.Config)); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, CreatedBy: string(n.CreatedBy), Field: row.ActionField, Reason: why}
+	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, CreatedBy: string(n.CreatedBy), Field: row.ActionField, Reason: why.Text}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsLearned, data); err != nil {
 		return err
 	}
@@ -74,8 +75,8 @@ func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, n
 	return back, nil
 }
 
-func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *pipeline.Selectors, why string) error {
-	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, EndReason: why}); err != nil {
+func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *pipeline.Selectors, why message.Message) error {
+	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, EndReason: messageJSON(why)}); err != nil {
 		return err
 	}
 	var m selector.Monitor
@@ -88,7 +89,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	if err := saveMonitor(ctx, q, domain.ID, m); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why}
+	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why.Text}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/pipeline"
@@ -15,7 +16,7 @@ import (
 // activate stores selectors and activates them.
 func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	n.t.Helper()
-	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: "better"}
+	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: because("better")}
 	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, idempotency.Key{})
 	n.must(err)
 	return made
@@ -35,6 +36,10 @@ func (n *newsroom) inUse(d crawl.Domain) int {
 	return site.Version
 }
 
+func because(reason string) message.Message {
+	return message.New("test", "{reason}", reason)
+}
+
 func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 	n := open(t)
 	_, d := n.seed(n.workspace.ID, "https://news.example/")
@@ -44,13 +49,13 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 		}
 	}
 	for _, want := range []int{2, 1, 0} {
-		back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "it lacks the lead", false)
+		back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("it lacks the lead"), false)
 		if err != nil || !done || back.Version != want || n.inUse(d) != want {
 			t.Fatalf("got version %d, %v, %v, %d in use, want %d", back.Version, done, err, n.inUse(d), want)
 		}
 		left, err := n.SelectorsVersion(t.Context(), d.ID, want+1)
-		if err != nil || left.State != pipeline.RolledBack || left.EndReason != "it lacks the lead" {
-			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.EndReason, err)
+		if err != nil || left.State != pipeline.RolledBack || left.EndReason.Text != "it lacks the lead" {
+			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.EndReason.Text, err)
 		}
 		var previous, version int
 		var reason string
@@ -61,7 +66,7 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 			t.Errorf("the event has %d instead of %d because %q, want %d instead of %d", version, previous, reason, want, want+1)
 		}
 	}
-	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); done || err != nil || back.Version != 0 {
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); done || err != nil || back.Version != 0 {
 		t.Errorf("without selectors: got %d, %v, %v, want nothing done", back.Version, done, err)
 	}
 	if rows := n.count("select count(*) from audit_log where action like 'domain%'"); rows != 6 {
@@ -69,7 +74,7 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 	}
 	// A version that was rolled back is not activated by another rollback.
 	n.activate(d)
-	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); err != nil || !done || back.Version != 0 {
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); err != nil || !done || back.Version != 0 {
 		t.Errorf("all others were rolled back: got version %d, %v, %v, want 0", back.Version, done, err)
 	}
 }
@@ -82,28 +87,28 @@ func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	n.activate(d)
 	rollBack := func() (pipeline.Selectors, bool) {
 		t.Helper()
-		back, done, err := n.RollBackSelectors(t.Context(), d, uuid.Nil, "", true)
+		back, done, err := n.RollBackSelectors(t.Context(), d, uuid.Nil, message.Message{}, true)
 		n.must(err)
 		return back, done
 	}
 	if _, done := rollBack(); done || n.inUse(d) != 2 {
 		t.Errorf("without a request: got %v, version %d, want version 2", done, n.inUse(d))
 	}
-	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, "the site may have changed"))
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, because("the site may have changed")))
 	if _, done := rollBack(); done {
 		t.Error("rolled back although the monitor requests learning")
 	}
-	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, "version 2 is worse"))
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, because("version 2 is worse")))
 	if back, done := rollBack(); !done || back.Version != 1 || n.inUse(d) != 1 {
 		t.Errorf("got version %d, %v, want 1", back.Version, done)
 	}
-	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.EndReason != "version 2 is worse" {
-		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.EndReason, err)
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.EndReason.Text != "version 2 is worse" {
+		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.EndReason.Text, err)
 	}
 	if _, done := rollBack(); done || n.inUse(d) != 1 {
 		t.Errorf("a second time: got %v, version %d, want version 1", done, n.inUse(d))
 	}
-	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, "the site may have changed"))
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, because("the site may have changed")))
 	learned, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}}, CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active})
 	if err != nil || !done || learned.Version != 3 || n.inUse(d) != 3 {
 		t.Errorf("learned: got version %d, %v, %v, want 3", learned.Version, done, err)
@@ -119,20 +124,20 @@ func TestActivateSelectors_TakesAnyVersion(t *testing.T) {
 	_, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.activate(d)
 	n.activate(d)
-	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "it was better"); err != nil || made.State != pipeline.Active || n.inUse(d) != 1 {
+	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("it was better")); err != nil || made.State != pipeline.Active || n.inUse(d) != 1 {
 		t.Errorf("got %+v, %v, want version 1 in use", made, err)
 	}
-	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.EndReason != "it was better" {
-		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.EndReason, err)
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.EndReason.Text != "it was better" {
+		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.EndReason.Text, err)
 	}
 	events := n.count("select count(*) from post_events")
-	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "again"); err != nil || n.count("select count(*) from post_events") != events {
+	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("again")); err != nil || n.count("select count(*) from post_events") != events {
 		t.Errorf("the version in use: got %v and a new event, want no change", err)
 	}
-	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 9, ""); err == nil {
+	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 9, message.Message{}); err == nil {
 		t.Error("an unknown version: got no error")
 	}
-	back, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "no", false)
+	back, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("no"), false)
 	if err != nil || back.Version != 2 {
 		t.Errorf("rolled back to version %d, %v, want the one that was in use before, 2", back.Version, err)
 	}

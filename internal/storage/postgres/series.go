@@ -333,6 +333,20 @@ func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Tim
 	return ok && err == nil, err
 }
 
+// messageJSON returns nil for no message.
+func messageJSON(m message.Message) []byte {
+	if m.Text == "" {
+		return nil
+	}
+	raw, _ := json.Marshal(m) // strings and numbers
+	return raw
+}
+
+func messageFrom(raw []byte) (m message.Message) {
+	_ = json.Unmarshal(raw, &m) // written by messageJSON
+	return m
+}
+
 // messagesJSON returns nil for no messages.
 func messagesJSON(m message.Messages) []byte {
 	if len(m) == 0 {

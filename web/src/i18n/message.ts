@@ -92,6 +92,7 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
   if (name === 'visibility' && i18n.exists(`options.value.${value}`)) return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)
   if ((name === 'volume' || name === 'engine') && i18n.exists(`system.engine.${value}`)) return i18n.t(`system.engine.${value as 'data'}`)
   if (name === 'resource' && i18n.exists(`system.use.${value}`)) return i18n.t(`system.use.${value as 'memory'}`).toLocaleLowerCase(language)
+  if (name === 'field' && i18n.exists(`fields.${value}`)) return i18n.t(`fields.${value as 'title'}`).toLocaleLowerCase(language)
   if (name === 'network' || name === 'other') return networkName(String(value))
   if (typeof value === 'number') return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value)
   if (Array.isArray(value)) return new Intl.ListFormat(language, { type: 'conjunction' }).format(value.map(String))

@@ -1,8 +1,9 @@
 package selector
 
 import (
-	"fmt"
+	"math"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
 )
 
@@ -18,9 +19,9 @@ const (
 
 // Decision is an action and its reason.
 type Decision struct {
-	Action Action        `json:"action"`
-	Field  article.Field `json:"field,omitempty"` // whose health caused the action
-	Reason string        `json:"reason,omitempty"`
+	Action Action
+	Field  article.Field // whose health caused the action
+	Reason message.Message
 }
 
 const (
@@ -125,7 +126,7 @@ func (m Monitor) Health() map[article.Field]float64 {
 func (m Monitor) Decide() Decision {
 	if m.Version == 0 {
 		if m.SinceLearning >= MinPages+1 {
-			return Decision{Action: ActionLearn, Reason: "the site has no selectors yet"}
+			return Decision{Action: ActionLearn, Reason: message.New("no_selectors_yet", "The site has no selectors yet.")}
 		}
 		return Decision{Action: ActionNone}
 	}
@@ -137,8 +138,8 @@ func (m Monitor) Decide() Decision {
 		for _, f := range fieldOrder() {
 			was, had := m.PreviousHealth[f]
 			if is, ok := health[f]; had && (ok && is < was-maxHealthDrop || f == article.FieldBody && !ok) {
-				return Decision{Action: ActionRollBack, Field: f, Reason: fmt.Sprintf(
-					"version %d finds the %s on %.0f%% of pages, the previous version %d found it on %.0f%%", m.Version, f, 100*is, m.Previous, 100*was)}
+				return Decision{Action: ActionRollBack, Field: f, Reason: message.New("worse_than_previous",
+					"Version {version} finds the {field} on {percent}% of pages, the previous version {previous} found it on {previous_percent}%.", m.Version, f, percent(is), m.Previous, percent(was))}
 			}
 		}
 	}
@@ -154,12 +155,14 @@ func (m Monitor) Decide() Decision {
 		}
 		// If none of the last few pages has a body, fewer pages are enough.
 		if none := last[f] == 0 && f == article.FieldBody; ok && (h < limit && len(m.Recent) >= healthWindow || none) {
-			return Decision{Action: ActionLearn, Field: f, Reason: fmt.Sprintf(
-				"the selectors of version %d found the %s on %d of the last %d pages; the site may have changed its template", m.Version, f, m.count(f), len(m.Recent))}
+			return Decision{Action: ActionLearn, Field: f, Reason: message.New("selectors_failing",
+				"The selectors of version {version} found the {field} on {found} of the last {pages|page|pages}. The site may have changed its template.", m.Version, f, m.count(f), len(m.Recent))}
 		}
 	}
 	return Decision{Action: ActionNone}
 }
+
+func percent(share float64) int { return int(math.Round(100 * share)) }
 
 // lastPages counts on how many of the last n pages each field was found.
 func (m Monitor) lastPages(n int) map[article.Field]int {

@@ -55,7 +55,7 @@ func TestMonitor_LearnsWhenPagesLackAField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := readPages(row.from, row.pages).Decide()
 			if got.Action != row.want || got.Field != row.field {
-				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason, row.want, row.field)
+				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason.Text, row.want, row.field)
 			}
 		})
 	}
@@ -85,14 +85,14 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 			m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), row.before)
 			got := readPages(m.Activate(configOf(2, nil)), row.after).Decide()
 			if got.Action != row.want || got.Field != row.field {
-				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason, row.want, row.field)
+				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason.Text, row.want, row.field)
 			}
 		})
 	}
 	t.Run("NotBackAndForth", func(t *testing.T) {
 		m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "++++++++++").Activate(configOf(2, nil)).RollBack(configOf(1, nil))
 		if got := readPages(m, "++++++++tt").Decide(); got.Action != selector.ActionNone {
-			t.Errorf("the version rolled back to: got %s (%s), want keep", got.Action, got.Reason)
+			t.Errorf("the version rolled back to: got %s (%s), want keep", got.Action, got.Reason.Text)
 		}
 	})
 }

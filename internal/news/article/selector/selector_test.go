@@ -122,7 +122,7 @@ func TestRedesign(t *testing.T) {
 			require.Equal(t, selector.ActionNone, d.Action)
 			continue
 		}
-		events = append(events, d.Reason)
+		events = append(events, d.Reason.Text)
 		cfg, err := selector.Induce(t.Context(), version+1, recent)
 		if err != nil {
 			mon = mon.LearnFailed()
@@ -175,7 +175,7 @@ func TestDecide_RollsBackAWorseVersion(t *testing.T) {
 		if d.Action == selector.ActionRollBack {
 			require.Less(t, i, 10)
 			require.Equal(t, article.FieldBody, d.Field)
-			require.Contains(t, d.Reason, "version 2 finds the body on 0% of pages, the previous version 1 found it on 100%")
+			require.Contains(t, d.Reason.Text, "Version 2 finds the body on 0% of pages, the previous version 1 found it on 100%.")
 			mon = mon.RollBack(good)
 			sel = mustCompile(t, good)
 			a, o = read(t, sel, want.page)

@@ -15,7 +15,7 @@ import (
 )
 
 const activateSelectors = `-- name: ActivateSelectors :exec
-update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = '', ended_at = null where domain_id = $1 and version = $2
+update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = null, ended_at = null where domain_id = $1 and version = $2
 `
 
 type ActivateSelectorsParams struct {
@@ -719,7 +719,7 @@ update site_selectors set state = $1, end_reason = $2, ended_at = clock_timestam
 
 type DeactivateSelectorsParams struct {
 	State     SelectorState
-	EndReason string
+	EndReason []byte
 	DomainID  int32
 }
 
@@ -1171,7 +1171,7 @@ type InsertSelectorsParams struct {
 	Config    []byte
 	CreatedBy SelectorCreator
 	Actor     string
-	Reason    string
+	Reason    []byte
 	Scores    []byte
 	Pages     int32
 }
@@ -1648,7 +1648,7 @@ where domain_id = $4
 type RequestSelectorActionParams struct {
 	Action   SelectorAction
 	Field    string
-	Reason   string
+	Reason   []byte
 	DomainID int32
 }
 

@@ -2466,7 +2466,7 @@ type SiteMonitor struct {
 	LearningEnabled   bool
 	RequestedAction   SelectorAction
 	ActionField       string
-	ActionReason      string
+	ActionReason      []byte
 	ActionRequestedAt *time.Time
 	Pages             int64
 	Articles          int64
@@ -2514,8 +2514,8 @@ type SiteSelector struct {
 	CreatedBy   SelectorCreator
 	Actor       string
 	State       SelectorState
-	Reason      string
-	EndReason   string
+	Reason      []byte
+	EndReason   []byte
 	Scores      []byte
 	Pages       int32
 	CreatedAt   time.Time

@@ -108,8 +108,8 @@ create table site_selectors (
     created_by   selector_creator not null,
     actor        text not null default '',           -- user:<id>
     state        selector_state not null default 'candidate',
-    reason       text not null default '',           -- why it was created
-    end_reason   text not null default '',           -- why it was deactivated
+    reason       jsonb,                              -- why it was created: message.Message
+    end_reason   jsonb,                              -- why it was deactivated: message.Message
     scores       jsonb not null default '{}',        -- field to validation score, 0 to 1
     pages        integer not null default 0,         -- pages it was learned from
     created_at   timestamptz not null default clock_timestamp(),
@@ -129,7 +129,7 @@ create table site_monitors (
     learning_enabled    boolean not null default true,   -- selectors may be learned
     requested_action    selector_action not null default 'none',
     action_field        text not null default '',        -- whose health caused the request
-    action_reason       text not null default '',
+    action_reason       jsonb,                           -- message.Message
     action_requested_at timestamptz,
     pages               bigint not null default 0,       -- processed
     articles            bigint not null default 0,       -- that are articles

@@ -223,7 +223,7 @@ values (@domain_id, @version, @config, @created_by, @actor, @reason, @scores, @p
 update site_selectors set state = @state, end_reason = @end_reason, ended_at = clock_timestamp() where domain_id = @domain_id and state = 'active';
 
 -- name: ActivateSelectors :exec
-update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = '', ended_at = null where domain_id = @domain_id and version = @version;
+update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = null, ended_at = null where domain_id = @domain_id and version = @version;
 
 -- name: InsertSelectorEvents :exec
 -- Raises an event in every workspace that has seeds on the domain.

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { noteText } from '../../i18n/message'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { zones } from '../../lib/time'
@@ -71,7 +72,7 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       )}
       {r.requested_action && (
         <Alert color="cyan" role="status" data-wish={r.requested_action}>
-          {t(`selectors.requested.${r.requested_action}`)} <span lang="en">{r.action_reason}</span>
+          {t(`selectors.requested.${r.requested_action}`)} {r.action_reason && noteText(r.action_reason)}
         </Alert>
       )}
       {may && (

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { noteText } from '../../i18n/message'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 
@@ -48,12 +49,12 @@ export function History({ domain, versions, load }: { domain: string; versions: 
               {t(`selectors.by.${v.created_by}`)}, <Ago at={v.created_at} />
             </Text>
           </Group>
-          <Text size="sm" className="dl-text" lang="en">
-            {v.reason}
+          <Text size="sm" className="dl-text">
+            {noteText(v.reason)}
           </Text>
           {v.end_reason && (
             <Text size="sm" c="dimmed" className="dl-text">
-              {t('selectors.ended')} <span lang="en">{v.end_reason}</span>
+              {t('selectors.ended')} {noteText(v.end_reason)}
             </Text>
           )}
           {Object.keys(v.scores).length > 0 && (
