@@ -215,7 +215,7 @@ func domainJSON(d seeds.Domain) spec.Domain {
 	}{d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates, d.Weekly.Late, d.Weekly.Measured}
 	failures := make([]spec.DomainFetchError, len(d.RecentErrors))
 	for i, p := range d.RecentErrors {
-		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: p.Reason, At: p.At}
+		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: noteJSON(crawl.Problem(p.Reason, p.Status)), At: p.At}
 		if p.Status != 0 {
 			failures[i].Status = &p.Status
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 
 	"dateline/api/spec"
@@ -14,17 +15,42 @@ import (
 
 const maxFormField = 64 << 10 // bytes of a text field
 
-// UploadMedia uploads a file. Parts are read in order: alt_text must precede the file,
-// which is not kept in memory.
+// UploadMedia uploads a file. The parts of the form come in any order; the file is not
+// kept in memory.
 func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
 	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
 	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
 		return nil, err
 	}
+	file, err := readFields(r.Body, &in)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "required", Message: "Send the file in a part named file."})
+	}
+	in.FileName, in.Body = file.FileName(), file
+	in.ReadRest = func(in *media.NewFile) error {
+		second, err := readFields(r.Body, in)
+		if second != nil {
+			return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "too_many", Message: "Send one file per request."})
+		}
+		return err
+	}
+	item, replayed, err := s.Media.Save(ctx, principal(ctx), in)
+	if err != nil {
+		return nil, err
+	}
+	return spec.UploadMedia201JSONResponse{MediaCreatedJSONResponse: created(item, replayed)}, nil
+}
+
+// readFields reads the text fields of an upload up to the file, or to the end: then file
+// is nil.
+func readFields(form *multipart.Reader, in *media.NewFile) (file *multipart.Part, err error) {
 	for {
-		part, err := r.Body.NextPart()
+		part, err := form.NextPart()
 		if err == io.EOF { //nolint:errorlint // wrapped, it says that the form ended early
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "required", Message: "Send the file in a part named file."})
+			return nil, nil
 		}
 		if err != nil {
 			return nil, brokenUpload(err)
@@ -37,12 +63,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 			}
 			in.AltText = string(raw)
 		case "file":
-			in.FileName, in.Body = part.FileName(), part
-			item, replayed, err := s.Media.Save(ctx, principal(ctx), in)
-			if err != nil {
-				return nil, err
-			}
-			return spec.UploadMedia201JSONResponse{MediaCreatedJSONResponse: created(item, replayed)}, nil
+			return part, nil
 		default:
 			return nil, apperr.InvalidFields(apperr.FieldError{Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file."})
 		}

@@ -83,6 +83,17 @@ func TestUploadMedia_DetectsProperties(t *testing.T) {
 	}
 }
 
+func TestUploadMedia_AcceptsTheDescriptionAfterTheFile(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	body, contentType := form(t, "file", string(picture(t)), "alt_text", "Bãi biển lúc bình minh")
+	var made spec.Media
+	s.decode(s.send("POST", "/api/v1/media", body, "Content-Type", contentType), 201, &made)
+	if want := "Bãi biển lúc bình minh"; made.AltText != want {
+		t.Errorf("got the description %q, want %q", made.AltText, want)
+	}
+}
+
 func TestUploadMedia_ExplainsErrors(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -95,20 +106,23 @@ func TestUploadMedia_ExplainsErrors(t *testing.T) {
 		status      int
 		code, field string
 	}{
-		"no file":          {parts: []string{"alt_text", "x"}, status: 422, code: "invalid_request", field: "file"},
-		"unknown field":    {parts: []string{"colour", "red", "file", photo}, status: 422, code: "invalid_request", field: "colour"},
-		"no image":         {parts: []string{"file", "hello"}, status: 422, code: "invalid_request", field: "file"},
-		"damaged image":    {parts: []string{"file", photo[:20]}, status: 422, code: "invalid_request", field: "file"},
-		"empty file":       {parts: []string{"file", ""}, status: 422, code: "invalid_request", field: "file"},
-		"long description": {parts: []string{"alt_text", strings.Repeat("x", 11_000), "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
-		"NUL description":  {parts: []string{"alt_text", "a\x00b", "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
-		"too large":        {parts: []string{"file", photo + strings.Repeat("x", 1<<20)}, status: 413, code: "too_large", field: "file"},
-		"far too large":    {parts: []string{"file", photo + strings.Repeat("x", 3<<20)}, status: 413, code: "too_large", field: "body"},
-		"cut form":         {body: whole.String()[:100], contentType: contentType, status: 422, code: "invalid_request", field: "file"},
-		"cut file":         {body: whole.String()[:250], contentType: contentType, status: 422, code: "upload_broken", field: "file"},
-		"no boundary":      {body: photo, contentType: "multipart/form-data", status: 400, code: "invalid_request", field: "body"},
-		"bare file":        {body: photo, contentType: "image/png", status: 415, code: "unsupported_media_type", field: "Content-Type"},
-		"empty body":       {body: "", contentType: contentType, status: 422, code: "invalid_request", field: "body"},
+		"no file":                         {parts: []string{"alt_text", "x"}, status: 422, code: "invalid_request", field: "file"},
+		"unknown field":                   {parts: []string{"colour", "red", "file", photo}, status: 422, code: "invalid_request", field: "colour"},
+		"no image":                        {parts: []string{"file", "hello"}, status: 422, code: "invalid_request", field: "file"},
+		"damaged image":                   {parts: []string{"file", photo[:20]}, status: 422, code: "invalid_request", field: "file"},
+		"empty file":                      {parts: []string{"file", ""}, status: 422, code: "invalid_request", field: "file"},
+		"long description":                {parts: []string{"alt_text", strings.Repeat("x", 11_000), "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
+		"long description after the file": {parts: []string{"file", photo, "alt_text", strings.Repeat("x", 11_000)}, status: 422, code: "invalid_request", field: "alt_text"},
+		"unknown field after the file":    {parts: []string{"file", photo, "colour", "red"}, status: 422, code: "invalid_request", field: "colour"},
+		"two files":                       {parts: []string{"file", photo, "file", photo}, status: 422, code: "invalid_request", field: "file"},
+		"NUL description":                 {parts: []string{"alt_text", "a\x00b", "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
+		"too large":                       {parts: []string{"file", photo + strings.Repeat("x", 1<<20)}, status: 413, code: "too_large", field: "file"},
+		"far too large":                   {parts: []string{"file", photo + strings.Repeat("x", 3<<20)}, status: 413, code: "too_large", field: "body"},
+		"cut form":                        {body: whole.String()[:100], contentType: contentType, status: 422, code: "invalid_request", field: "file"},
+		"cut file":                        {body: whole.String()[:250], contentType: contentType, status: 422, code: "upload_broken", field: "file"},
+		"no boundary":                     {body: photo, contentType: "multipart/form-data", status: 400, code: "invalid_request", field: "body"},
+		"bare file":                       {body: photo, contentType: "image/png", status: 415, code: "unsupported_media_type", field: "Content-Type"},
+		"empty body":                      {body: "", contentType: contentType, status: 422, code: "invalid_request", field: "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s

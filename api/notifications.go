@@ -67,7 +67,7 @@ func (s *Server) ListNotifications(ctx context.Context, r spec.ListNotifications
 	list, err := s.Notifications.Notifications(ctx, principal(ctx), r.Id)
 	out := spec.ListNotifications200JSONResponse{Notifications: []spec.Notification{}}
 	for _, n := range list {
-		one := spec.Notification{Id: n.ID, Title: n.Title, Status: spec.DeliveryStatus(n.Status), Attempts: n.Attempts, DeliveredAt: n.DeliveredAt, LastError: optional(n.LastError), CreatedAt: n.CreatedAt}
+		one := spec.Notification{Id: n.ID, Title: n.Title, Status: spec.DeliveryStatus(n.Status), Attempts: n.Attempts, DeliveredAt: n.DeliveredAt, LastError: optionalNote(n.LastError), CreatedAt: n.CreatedAt}
 		if n.Status == webhook.Pending {
 			one.NextAttemptAt = &n.DueAt
 		}
@@ -117,7 +117,7 @@ func channelJSON(c notification.Channel) spec.NotificationChannel {
 	}
 	if c.LastDelivery != nil {
 		status := spec.DeliveryStatus(c.LastDelivery.Status)
-		out.LastStatus, out.LastError = &status, optional(c.LastDelivery.LastError)
+		out.LastStatus, out.LastError = &status, optionalNote(c.LastDelivery.LastError)
 	}
 	return out
 }

@@ -161,5 +161,5 @@ func seedJSON(n crawl.Seed) spec.Seed {
 	return spec.Seed{Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title, Status: spec.SeedStatus(n.Status),
 		Priority: n.Priority, MinIntervalSeconds: int(n.MinInterval.Seconds()), MaxIntervalSeconds: int(n.MaxInterval.Seconds()), IntervalSeconds: int(n.Interval.Seconds()),
 		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), MaxDepth: n.Rules.MaxDepth, DailyBudget: n.Rules.DailyBudget,
-		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, LastError: optional(n.LastError), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, LastError: optionalNote(crawl.Problem(n.LastError, 0)), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
 }

@@ -183,7 +183,7 @@ func TestDomain_RenderingAndRecentErrors(t *testing.T) {
 	if want := []string{"nguon"}; !slices.Equal(d.IgnoredParameters, want) {
 		t.Errorf("got ignored parameters %v, want %v", d.IgnoredParameters, want)
 	}
-	if got := *d.RecentErrors; len(got) != 1 || got[0].Reason != "trap: it redirects in a circle" || *got[0].Status != 302 {
+	if got := *d.RecentErrors; len(got) != 1 || got[0].Reason.Code != "fetch_trap" || got[0].Reason.Message != "It redirects in a circle." || *got[0].Status != 302 {
 		t.Errorf("got errors %+v, want the trap with status 302", got)
 	}
 	other, _, _ := s.Found("Other desk")

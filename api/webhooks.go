@@ -149,7 +149,7 @@ func webhookJSON(e webhook.Endpoint) spec.Webhook {
 
 func deliveryJSON(d webhook.Delivery) (spec.WebhookDelivery, error) {
 	out := spec.WebhookDelivery{Id: d.ID, WebhookId: d.EndpointID, Type: d.Type, Status: spec.DeliveryStatus(d.Status), Attempts: d.Attempts,
-		LastAttemptAt: d.AttemptedAt, DeliveredAt: d.DeliveredAt, LastError: optional(d.LastError), ResponseBody: optional(d.ResponseBody), CreatedAt: d.CreatedAt}
+		LastAttemptAt: d.AttemptedAt, DeliveredAt: d.DeliveredAt, LastError: optionalNote(d.LastError), ResponseBody: optional(d.ResponseBody), CreatedAt: d.CreatedAt}
 	if d.Status == webhook.Pending {
 		out.NextAttemptAt = &d.DueAt
 	}

@@ -110,7 +110,7 @@ func TestWebhooks_ListAndRedeliver(t *testing.T) {
 		}
 		made = append(made, d)
 	}
-	s.Exec("update webhook_deliveries set status = 'dead', attempts = 10, retries = 10, last_error = 'The endpoint responded with 500.', response_status = 500, attempted_at = now() where id in ($1, $2)", made[1].Id, made[3].Id)
+	s.Exec("update webhook_deliveries set status = 'dead', attempts = 10, retries = 10, last_error = jsonb_build_object('code', 'webhook_responded', 'message', 'The endpoint responded with 500.'), response_status = 500, attempted_at = now() where id in ($1, $2)", made[1].Id, made[3].Id)
 	var seen []uuid.UUID
 	for cursor := ""; ; {
 		var page spec.WebhookDeliveryPage

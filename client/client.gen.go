@@ -3490,8 +3490,8 @@ type DomainStatus string
 type DomainFetchError struct {
 	At *time.Time `json:"at,omitempty"`
 
-	// Reason A code and an explanation, such as `trap: it redirects in a circle`.
-	Reason string                `json:"reason"`
+	// Reason A sentence with a code that is stable, and the values in it.
+	Reason Note                  `json:"reason"`
 	State  DomainFetchErrorState `json:"state"`
 
 	// Status Of the last response.
@@ -4625,12 +4625,14 @@ type Note struct {
 
 // Notification defines model for Notification.
 type Notification struct {
-	Attempts      int                `json:"attempts"`
-	CreatedAt     time.Time          `json:"created_at"`
-	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
-	Id            openapi_types.UUID `json:"id"`
-	LastError     *string            `json:"last_error,omitempty"`
-	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+	Attempts    int                `json:"attempts"`
+	CreatedAt   time.Time          `json:"created_at"`
+	DeliveredAt *time.Time         `json:"delivered_at,omitempty"`
+	Id          openapi_types.UUID `json:"id"`
+
+	// LastError Why the last attempt failed.
+	LastError     *Note      `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 
 	// Status `dead`: all attempts failed, or the endpoint is disabled.
 	Status DeliveryStatus `json:"status"`
@@ -4662,7 +4664,7 @@ type NotificationChannel struct {
 	Language     NotificationLanguage    `json:"language"`
 
 	// LastError Why the newest notification was not delivered.
-	LastError *string `json:"last_error,omitempty"`
+	LastError *Note `json:"last_error,omitempty"`
 
 	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
 	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
@@ -6145,7 +6147,7 @@ type Seed struct {
 	LastCrawl       *time.Time `json:"last_crawl,omitempty"`
 
 	// LastError Why the last crawl failed.
-	LastError *string `json:"last_error,omitempty"`
+	LastError *Note `json:"last_error,omitempty"`
 
 	// LastFound When it last had a new link.
 	LastFound          *time.Time `json:"last_found,omitempty"`
@@ -7497,8 +7499,10 @@ type WebhookDelivery struct {
 	// Id The webhook-id of every attempt.
 	Id            openapi_types.UUID `json:"id"`
 	LastAttemptAt *time.Time         `json:"last_attempt_at,omitempty"`
-	LastError     *string            `json:"last_error,omitempty"`
-	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// LastError Why the last attempt failed.
+	LastError     *Note      `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 
 	// Payload The payload of an event. Events of accounts have no post.
 	Payload WebhookPayload `json:"payload"`
@@ -8030,7 +8034,7 @@ type ListMediaParams struct {
 
 // UploadMediaMultipartBody defines parameters for UploadMedia.
 type UploadMediaMultipartBody struct {
-	// AltText Describes the image to people who cannot see it. Send it before the file.
+	// AltText Describes the image to people who cannot see it.
 	AltText *string            `json:"alt_text,omitempty"`
 	File    openapi_types.File `json:"file"`
 }
@@ -9751,9 +9755,8 @@ type ClientInterface interface {
 
 	// UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 	//
-	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
-	// `alt_text` before the file. Large files go to the bucket directly: see
-	// `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
+	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+	// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 	// description is stored once.
 	//
 	// The file is stored without its metadata, such as the place where a photo was taken, and
@@ -13069,9 +13072,8 @@ func (c *Client) ListMedia(ctx context.Context, params *ListMediaParams, reqEdit
 
 // UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 //
-// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
-// `alt_text` before the file. Large files go to the bucket directly: see
-// `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
+// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 // description is stored once.
 //
 // The file is stored without its metadata, such as the place where a photo was taken, and
@@ -30208,9 +30210,8 @@ type ClientWithResponsesInterface interface {
 
 	// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 	//
-	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
-	// `alt_text` before the file. Large files go to the bucket directly: see
-	// `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
+	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+	// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 	// description is stored once.
 	//
 	// The file is stored without its metadata, such as the place where a photo was taken, and
@@ -47406,9 +47407,8 @@ func (c *ClientWithResponses) ListMediaWithResponse(ctx context.Context, params 
 
 // UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 //
-// JPEG, PNG, GIF, WebP, MP4, MOV and WebM. The form's fields are read in order, so send
-// `alt_text` before the file. Large files go to the bucket directly: see
-// `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
+// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 // description is stored once.
 //
 // The file is stored without its metadata, such as the place where a photo was taken, and

@@ -228,7 +228,7 @@ func TestNotifications_RetryUntilDeadAndRedeliver(t *testing.T) {
 		return n.Count("select count(*) from webhook_deliveries where status = 'dead' and attempts = 2") == 2
 	})
 	list := n.notifications(telegram)
-	if want := "The service responded with 400: Bad Request: chat not found"; len(list) != 1 || list[0].LastError != want {
+	if want := "The service responded with 400. It said: Bad Request: chat not found"; len(list) != 1 || list[0].LastError.Text != want {
 		t.Errorf("got %+v, want the error %q", list, want)
 	}
 	channels, err := n.manager.List(t.Context(), n.Owner)
@@ -265,7 +265,7 @@ func TestNotifications_KeepDestinationsSecret(t *testing.T) {
 		}
 		step, err := n.webhooks.AttemptDelivery(t.Context(), d.ID)
 		n.Must(err)
-		if list := n.notifications(c); step.Done || len(list) != 1 || list[0].LastError != "The address is private or the port is not allowed." {
+		if list := n.notifications(c); step.Done || len(list) != 1 || list[0].LastError.Text != "The address is private or the port is not allowed." {
 			t.Errorf("%s: got %+v %+v, want the address to be refused", kind, step, list)
 		}
 	}

@@ -258,7 +258,7 @@ func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	o.publish(post.TargetPosted)
 	await(t, "the dead letter", func() bool { return len(o.deliveries(e, webhook.Dead)) == 1 })
 	dead := o.deliveries(e, webhook.Dead)[0]
-	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError, "500") {
+	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError.Text, "500") {
 		t.Errorf("dead deliveries: %+v", dead)
 	}
 	n, err := o.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
@@ -411,7 +411,7 @@ func TestWebhooks_DoNotFollowRedirects(t *testing.T) {
 		require.GreaterOrEqual(t, step.Wait, 5*time.Second, "%d: %+v %+v", status, step, d)
 		require.LessOrEqual(t, step.Wait, 6*time.Second, "%d: %+v %+v", status, step, d)
 		require.Equal(t, webhook.Pending, d.Status, "%d: %+v %+v", status, step, d)
-		require.Contains(t, d.LastError, "redirects are not followed", "%d: %+v %+v", status, step, d)
+		require.Contains(t, d.LastError.Text, "redirects are not followed", "%d: %+v %+v", status, step, d)
 	}
 	if n := len(there.all()); n != 0 {
 		t.Errorf("%d redirects were followed", n)
@@ -427,7 +427,7 @@ func TestWebhooks_NeverCallPrivateAddresses(t *testing.T) {
 	o.webhooks.Deliverer.Client = strict
 	for _, address := range []string{r.URL, strings.Replace(r.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254/latest", "https://[::1]/"} {
 		o.Exec("update webhook_endpoints set url = $1", address)
-		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError == "" || strings.Contains(d.LastError, "127.0.0.1") {
+		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError.Text == "" || strings.Contains(d.LastError.Text, "127.0.0.1") {
 			t.Errorf("%s: %+v", address, d)
 		}
 	}

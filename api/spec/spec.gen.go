@@ -3492,8 +3492,8 @@ type DomainStatus string
 type DomainFetchError struct {
 	At *time.Time `json:"at,omitempty"`
 
-	// Reason A code and an explanation, such as `trap: it redirects in a circle`.
-	Reason string                `json:"reason"`
+	// Reason A sentence with a code that is stable, and the values in it.
+	Reason Note                  `json:"reason"`
 	State  DomainFetchErrorState `json:"state"`
 
 	// Status Of the last response.
@@ -4627,12 +4627,14 @@ type Note struct {
 
 // Notification defines model for Notification.
 type Notification struct {
-	Attempts      int                `json:"attempts"`
-	CreatedAt     time.Time          `json:"created_at"`
-	DeliveredAt   *time.Time         `json:"delivered_at,omitempty"`
-	Id            openapi_types.UUID `json:"id"`
-	LastError     *string            `json:"last_error,omitempty"`
-	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+	Attempts    int                `json:"attempts"`
+	CreatedAt   time.Time          `json:"created_at"`
+	DeliveredAt *time.Time         `json:"delivered_at,omitempty"`
+	Id          openapi_types.UUID `json:"id"`
+
+	// LastError Why the last attempt failed.
+	LastError     *Note      `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 
 	// Status `dead`: all attempts failed, or the endpoint is disabled.
 	Status DeliveryStatus `json:"status"`
@@ -4664,7 +4666,7 @@ type NotificationChannel struct {
 	Language     NotificationLanguage    `json:"language"`
 
 	// LastError Why the newest notification was not delivered.
-	LastError *string `json:"last_error,omitempty"`
+	LastError *Note `json:"last_error,omitempty"`
 
 	// LastStatus `dead`: all attempts failed, or the endpoint is disabled.
 	LastStatus   *DeliveryStatus           `json:"last_status,omitempty"`
@@ -6147,7 +6149,7 @@ type Seed struct {
 	LastCrawl       *time.Time `json:"last_crawl,omitempty"`
 
 	// LastError Why the last crawl failed.
-	LastError *string `json:"last_error,omitempty"`
+	LastError *Note `json:"last_error,omitempty"`
 
 	// LastFound When it last had a new link.
 	LastFound          *time.Time `json:"last_found,omitempty"`
@@ -7499,8 +7501,10 @@ type WebhookDelivery struct {
 	// Id The webhook-id of every attempt.
 	Id            openapi_types.UUID `json:"id"`
 	LastAttemptAt *time.Time         `json:"last_attempt_at,omitempty"`
-	LastError     *string            `json:"last_error,omitempty"`
-	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// LastError Why the last attempt failed.
+	LastError     *Note      `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 
 	// Payload The payload of an event. Events of accounts have no post.
 	Payload WebhookPayload `json:"payload"`
@@ -8018,7 +8022,7 @@ type ListMediaParams struct {
 
 // UploadMediaMultipartBody defines parameters for UploadMedia.
 type UploadMediaMultipartBody struct {
-	// AltText Describes the image to people who cannot see it. Send it before the file.
+	// AltText Describes the image to people who cannot see it.
 	AltText *string            `json:"alt_text,omitempty"`
 	File    openapi_types.File `json:"file"`
 }

@@ -189,7 +189,7 @@ func (o Options) sources() *cobra.Command {
 		}
 		var rows [][]string
 		for _, one := range r.JSON200.Seeds {
-			rows = append(rows, []string{one.Id.String(), one.Domain, string(one.Kind), string(one.Status), strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url, shorten(text(one.LastError), 40)})
+			rows = append(rows, []string{one.Id.String(), one.Domain, string(one.Kind), string(one.Status), strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url, shorten(noteText(one.LastError), 40)})
 		}
 		return s.printList([]string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows, "No seeds. Add one with `dateline sources add URL`.")
 	}))

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"dateline/client"
 )
 
 // table prints rows in columns. Control characters in cells are removed, because texts
@@ -83,6 +85,13 @@ func at(t *time.Time, zone *time.Location) string {
 		return "-"
 	}
 	return t.In(zone).Format("Mon 2006-01-02 15:04")
+}
+
+func noteText(n *client.Note) string {
+	if n == nil {
+		return ""
+	}
+	return n.Message
 }
 
 func text[T ~string](s *T) string {

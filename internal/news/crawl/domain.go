@@ -72,6 +72,6 @@ type FetchError struct {
 	URL    string
 	State  State
 	Status int    // of the last response; 0: none
-	Reason string // for users
+	Reason string // a code and an explanation, see Problem
 	At     *time.Time
 }

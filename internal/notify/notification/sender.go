@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/retry"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/email"
@@ -73,7 +73,7 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 		return webhook.Answer{}, err
 	}
 	if c.IsUnconfirmed() && j.Type != confirmType {
-		return webhook.Answer{Error: "The email address is not confirmed.", Permanent: true, Unsent: true}, nil
+		return webhook.Answer{Error: message.New("email_not_confirmed", "The email address is not confirmed."), Permanent: true, Unsent: true}, nil
 	}
 	body, err := s.Store.CloseNotification(ctx, j.ID, maxEntries, func(facts []Fact, total int) (string, error) {
 		m, err := c.Compose(facts, total, s.Links.PublicURL)
@@ -85,14 +85,14 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 	if err != nil {
 		return webhook.Answer{}, err
 	}
-	message, err := decode(body)
+	composed, err := decode(body)
 	if err != nil {
 		return webhook.Answer{}, err
 	}
-	if len(message.Entries) == 0 {
+	if len(composed.Entries) == 0 {
 		return webhook.Answer{Delivered: true, Unsent: true}, nil // its events were deleted
 	}
-	lines, err := message.lines(webpage.Preferences{Language: c.Language}, s.Links.Decision)
+	lines, err := composed.lines(webpage.Preferences{Language: c.Language}, s.Links.Decision)
 	if err != nil {
 		return webhook.Answer{}, err
 	}
@@ -102,7 +102,7 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out := outgoing{id: j.ID, message: message, lines: lines}
+	out := outgoing{id: j.ID, message: composed, lines: lines}
 	switch {
 	case c.Kind == Email && j.Type == confirmType:
 		return s.requestConfirmation(ctx, c, d, out)
@@ -137,7 +137,7 @@ func (s *Sender) requestConfirmation(ctx context.Context, c Channel, d Destinati
 // repeated one once.
 func (s *Sender) email(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
 	if s.Mailer == nil {
-		return webhook.Answer{Error: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST."}, nil
+		return webhook.Answer{Error: message.New("no_mail_server", "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST.")}, nil
 	}
 	unsubscribe, err := s.Links.Unsubscribe(c.ID)
 	if err != nil {
@@ -149,9 +149,9 @@ func (s *Sender) email(ctx context.Context, c Channel, d Destination, o outgoing
 	case err == nil:
 		return webhook.Answer{Delivered: true}, nil
 	case errors.Is(err, email.ErrRejected):
-		return webhook.Answer{Error: "The mail server rejected the email.", Permanent: true}, nil
+		return webhook.Answer{Error: message.New("email_refused", "The mail server rejected the email."), Permanent: true}, nil
 	default:
-		return webhook.Answer{Error: "The email was not sent."}, nil
+		return webhook.Answer{Error: message.New("email_not_sent", "The email was not sent.")}, nil
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing)
 	r, err := request(ctx, c.Kind, d, o)
 	if err != nil {
 		// The error can contain the URL, which is a secret.
-		return webhook.Answer{Error: "The address of the channel is invalid. Enter it again."}, nil //nolint:nilerr // recorded as the result
+		return webhook.Answer{Error: message.New("channel_address_invalid", "The address of the channel is invalid. Enter it again.")}, nil //nolint:nilerr // recorded as the result
 	}
 	return s.exchange(c, d, func(client *http.Client) (*http.Response, error) { return client.Do(r) })
 }
@@ -179,11 +179,11 @@ func (s *Sender) exchange(c Channel, d Destination, send func(*http.Client) (*ht
 	if a.Delivered {
 		return a, nil
 	}
-	a.Error = "The service responded with " + strconv.Itoa(a.Status) + "."
 	said, after := explanation(raw)
-	if said != "" && !mentions(said, d) {
-		a.Error = "The service responded with " + strconv.Itoa(a.Status) + ": " + said
+	if mentions(said, d) {
+		said = ""
 	}
+	a.Error = message.New("service_responded", "The service responded with {http_status}.[ It said: {answer}]", a.Status, said)
 	switch a.Status {
 	case http.StatusGone:
 		a.Gone = true

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/retry"
 	"dateline/internal/infra/ssrf"
 )
@@ -54,7 +54,7 @@ type Answer struct {
 	Delivered  bool
 	Unsent     bool // there was nothing to send
 	Status     int  // HTTP status; 0 without a response
-	Error      string
+	Error      message.Message
 	Gone       bool // the destination does not exist any more
 	Permanent  bool // another attempt would fail, too
 	RetryAfter time.Duration
@@ -109,7 +109,7 @@ func (d *Deliverer) Attempt(ctx context.Context, id uuid.UUID) (Step, error) {
 	case j.Status != Pending:
 		return Step{Done: true}, nil
 	case !j.Enabled:
-		return d.record(ctx, j, Result{Status: Dead, Error: "The endpoint is disabled."})
+		return d.record(ctx, j, Result{Status: Dead, Error: message.New("webhook_is_disabled", "The endpoint is disabled.")})
 	case j.Wait > 0:
 		return Step{Wait: j.Wait}, nil
 	}
@@ -179,7 +179,7 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
-		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", Reason(err))
+		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", Reason(err).Text)
 		return d.failed(j, Result{Sent: true, Error: Reason(err)}, 0), nil
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -189,7 +189,7 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		r.Status = Delivered
 		return r, nil
 	}
-	r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "."
+	r.Error = message.New("webhook_responded", "The endpoint responded with {http_status}.", response.StatusCode)
 	d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", response.StatusCode)
 	var retryAfter time.Duration
 	switch response.StatusCode {
@@ -200,7 +200,7 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		retryAfter = retry.After(response.Header, time.Now(), maxRetryAfter)
 	}
 	if response.StatusCode/100 == 3 {
-		r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "; redirects are not followed. Use the target URL."
+		r.Error = message.New("webhook_redirected", "The endpoint responded with {http_status}; redirects are not followed. Use the target URL.", response.StatusCode)
 	}
 	return d.failed(j, r, retryAfter), nil
 }
@@ -240,15 +240,15 @@ func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
 
 // Reason returns why there was no response, without URLs and resolved addresses: users see it, and
 // the addresses may be internal.
-func Reason(err error) string {
+func Reason(err error) message.Message {
 	var outer *url.Error
 	switch {
 	case ssrf.IsBlocked(err):
-		return "The address is private or the port is not allowed."
+		return message.New("address_not_allowed", "The address is private or the port is not allowed.")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
-		return "The request timed out."
+		return message.New("request_timed_out", "The request timed out.")
 	default:
-		return "The endpoint is not reachable."
+		return message.New("endpoint_unreachable", "The endpoint is not reachable.")
 	}
 }
 

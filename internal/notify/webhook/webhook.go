@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/message"
 )
 
 // The types of delivered events, as stored in post_events.
@@ -101,7 +103,7 @@ type Delivery struct {
 	DueAt          time.Time
 	ResponseStatus int // 0 without a response
 	ResponseBody   string
-	LastError      string
+	LastError      message.Message
 	AttemptedAt    *time.Time
 	DeliveredAt    *time.Time
 	CreatedAt      time.Time
@@ -132,7 +134,7 @@ type Result struct {
 	Gone           bool          // the endpoint responded with 410
 	ResponseStatus int
 	ResponseBody   string
-	Error          string
+	Error          message.Message
 }
 
 // Event is an event to dispatch.

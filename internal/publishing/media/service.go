@@ -114,6 +114,8 @@ type NewFile struct {
 	// MetadataRemoved lists metadata that was removed earlier; set when a workspace
 	// archive is imported.
 	MetadataRemoved []metadata.Category
+	// ReadRest reads what follows Body and may set AltText; nil: nothing follows.
+	ReadRest func(*NewFile) error
 }
 
 // Upload stores a file.
@@ -136,6 +138,14 @@ func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile)
 	defer arrived.close()
 	if err := s.checkSize(arrived.bytes); err != nil {
 		return Item{}, false, err
+	}
+	if in.ReadRest != nil {
+		if err := in.ReadRest(&in); err != nil {
+			return Item{}, false, err
+		}
+		if problem := checkAltText(in.AltText); problem != nil {
+			return Item{}, false, apperr.InvalidFields(*problem)
+		}
 	}
 	c, err := s.clean(ctx, who.WorkspaceID, arrived)
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *Store) PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Dura
 func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		p := db.RecordAttemptParams{ID: j.ID, AttemptsBefore: int32(j.Attempts), Status: db.DeliveryStatus(r.Status), //nolint:gosec // dozens
-			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: r.Error}
+			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: messageJSON(r.Error)}
 		if r.Sent {
 			p.Sent = 1
 		}
@@ -133,7 +133,7 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 
 func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
 	d := webhook.Delivery{ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body, Status: webhook.DeliveryStatus(r.Status),
-		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: r.LastError,
+		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: messageFrom(r.LastError),
 		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC()}
 	if r.ResponseStatus != nil {
 		d.ResponseStatus = int(*r.ResponseStatus)

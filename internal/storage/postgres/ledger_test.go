@@ -77,7 +77,10 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 			_, err := n.CountPlanned(ctx, n.workspace.ID, n.account.ID, time.Now(), time.Now(), 9)
 			return err
 		},
-		"RollBackSelectors": func() error { _, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, message.Message{}, false); return err },
+		"RollBackSelectors": func() error {
+			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, message.Message{}, false)
+			return err
+		},
 		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, message.Message{}); return err },
 		"LearnedSelectors":  func() error { _, _, err := n.SaveLearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
 		"AddSelectors": func() error {

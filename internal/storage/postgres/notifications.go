@@ -41,7 +41,7 @@ func (s *Store) Channels(ctx context.Context, workspaceID, user uuid.UUID) ([]no
 	for i, r := range rows {
 		c := channelFromRow(r.NotificationChannel)
 		if c.Dead = r.Dead; r.LastStatus != "" {
-			c.LastDelivery = &webhook.Delivery{Status: webhook.DeliveryStatus(r.LastStatus), LastError: r.LastError, CreatedAt: r.LastCreatedAt.UTC()}
+			c.LastDelivery = &webhook.Delivery{Status: webhook.DeliveryStatus(r.LastStatus), LastError: messageFrom(r.LastError), CreatedAt: r.LastCreatedAt.UTC()}
 		}
 		channels[i] = c
 	}

@@ -147,9 +147,9 @@ export function ManageLabels() {
   if (!useAtLeast('editor') || all.length === 0) return null
   return (
     <>
-      <Button variant="subtle" color="gray" leftSection={<IconTag size={16} aria-hidden />} onClick={open}>
-        {t('labels.manage')}
-      </Button>
+      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('labels.manage')} title={t('labels.manage')} onClick={open}>
+        <IconTag size={18} aria-hidden />
+      </ActionIcon>
       <Modal opened={opened} onClose={close} title={t('labels.manage')} closeButtonProps={{ 'aria-label': t('close') }}>
         <Stack gap={4}>
           {all.map((l) =>

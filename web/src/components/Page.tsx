@@ -21,7 +21,7 @@ export function Page({ title, lead, actions, children }: { title: string; lead?:
   return (
     <Box maw={1440} mx="auto">
       <Group justify="space-between" align="flex-end" mb="md" gap="sm">
-        <div>
+        <div style={lead ? { flex: '1 1 20rem' } : undefined}>
           <Title order={1} size="h2" ref={heading} tabIndex={-1} className="dl-heading">
             {title}
           </Title>

@@ -67,7 +67,7 @@ export function Empty({ icon: Icon, title, text, guide, children }: { icon: Comp
       <Title order={2} size="h4" mt={6}>
         {title}
       </Title>
-      <Text c="dimmed" maw={480}>
+      <Text c="dimmed" maw={480} style={{ textWrap: 'balance' }}>
         {text}
       </Text>
       {(children || guide) && (

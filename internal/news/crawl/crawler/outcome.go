@@ -28,7 +28,7 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 	switch res.Outcome {
 	case fetch.OK:
 		if err = r.storePage(ctx, f, res, v); res.Reason != "" && f.Error == "" {
-			f.Error = dropOversized("stored unrendered: " + res.Reason)
+			f.Error = dropOversized("unrendered: " + res.Reason)
 		}
 	case fetch.NotModified:
 		// A redirect may lead to the page that was stored.
@@ -43,22 +43,22 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 			return nil, err
 		}
 		f.Failed, f.DueIn = true, wait
-		err = r.recordSeedCrawl(ctx, f, false, "throttled: "+res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	case fetch.NotFound:
 		r.markRemoved(f, u, res)
-		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	case fetch.BlockedByRobots:
 		f.URL.State, f.DueIn = crawl.Excluded, r.Policy.RefreshInterval*24
-		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	case fetch.BlockedAddress, fetch.Invalid, fetch.Trap, fetch.TooBig, fetch.WrongType:
 		f.Failed = true
 		r.markDead(f)
 		f.URL.State = crawl.Excluded
-		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	default: // server_error, timeout, unreachable, client_error
 		r.markFailed(f)
 		f.TimedOut = res.Outcome == fetch.Timeout
-		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	}
 	if err != nil {
 		return nil, err

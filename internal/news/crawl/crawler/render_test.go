@@ -39,7 +39,7 @@ func TestCrawl_StoresUnrenderedWithoutBrowser(t *testing.T) {
 		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) || !strings.Contains(page, `<div id="than"></div>`) {
 			t.Errorf("%s: stored %v", a.URL, ok)
 		}
-		if reasons[a.URL] != "stored unrendered: the page could not be rendered" {
+		if reasons[a.URL] != "unrendered: the page could not be rendered" {
 			t.Errorf("%s: got error %q", a.URL, reasons[a.URL])
 		}
 	}

@@ -2855,7 +2855,7 @@ type WebhookDelivery struct {
 	HasWorkflow    bool
 	ResponseStatus *int32
 	ResponseBody   string
-	LastError      string
+	LastError      []byte
 	AttemptedAt    *time.Time
 	DeliveredAt    *time.Time
 	CreatedAt      time.Time

@@ -398,7 +398,7 @@ func (q *Queries) InsertSystemEvent(ctx context.Context, arg InsertSystemEventPa
 }
 
 const listChannels = `-- name: ListChannels :many
-select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, '')::text as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
+select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
     (select count(*) from webhook_deliveries x where x.channel_id = c.id and x.status = 'dead') as dead
 from notification_channels c
 left join lateral (select id, endpoint_id, channel_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc limit 1) d on true
@@ -414,7 +414,7 @@ type ListChannelsParams struct {
 type ListChannelsRow struct {
 	NotificationChannel NotificationChannel
 	LastStatus          string
-	LastError           string
+	LastError           []byte
 	LastCreatedAt       time.Time
 	Dead                int64
 }

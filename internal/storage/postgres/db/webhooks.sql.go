@@ -717,7 +717,7 @@ type RecordAttemptParams struct {
 	RetrySeconds   float64
 	ResponseStatus *int32
 	ResponseBody   string
-	LastError      string
+	LastError      []byte
 	ID             uuid.UUID
 	AttemptsBefore int32
 }

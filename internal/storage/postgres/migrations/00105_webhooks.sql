@@ -73,7 +73,7 @@ create table webhook_deliveries (
     has_workflow    boolean not null default false,               -- its workflow exists
     response_status int,
     response_body   text not null default '' check (length(response_body) <= 1024),
-    last_error      text not null default '',
+    last_error      jsonb,                                        -- message.Message
     attempted_at    timestamptz,
     delivered_at    timestamptz,
     created_at      timestamptz not null default clock_timestamp(),

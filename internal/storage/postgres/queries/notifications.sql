@@ -7,7 +7,7 @@ returning *;
 
 -- name: ListChannels :many
 -- With the newest delivery of each.
-select sqlc.embed(c), coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, '')::text as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
+select sqlc.embed(c), coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
     (select count(*) from webhook_deliveries x where x.channel_id = c.id and x.status = 'dead') as dead
 from notification_channels c
 left join lateral (select * from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc limit 1) d on true

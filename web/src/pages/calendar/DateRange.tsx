@@ -24,7 +24,7 @@ export default function DateRange({ from, to, onChange }: { from?: string; to?: 
       valueFormat={i18n.language === 'vi' ? 'D/M/YYYY' : 'D MMM YYYY'}
       leftSection={<IconCalendarSearch size={16} aria-hidden />}
       ariaLabels={{ nextMonth: t('when.nextMonth'), previousMonth: t('when.previousMonth') }}
-      w={{ base: '100%', xs: 260 }}
+      w={{ base: '100%', xs: 170 }}
       value={chosen}
       onChange={(range) => {
         setChosen(range)

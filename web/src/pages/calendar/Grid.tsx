@@ -120,7 +120,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     },
     onEventClick: (e: ScheduleEventData) => choose(entryOf(e)),
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
-    labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
+    labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), week: t('calendar.week'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
   }
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, SegmentedControl, Select, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
-import { IconChevronLeft, IconChevronRight, IconFileImport, IconFilter, IconSearch } from '@tabler/icons-react'
+import { IconChevronLeft, IconChevronRight, IconFileImport, IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
@@ -123,7 +123,7 @@ export function CalendarPage() {
             label={t('calendar.status')}
             clearable
             placeholder={t('calendar.all')}
-            w={{ base: '100%', xs: 180 }}
+            w={{ base: '100%', xs: 130 }}
             data={(['draft', 'pending', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
             value={search.status ?? null}
             onChange={(status) => go({ status: status ?? undefined })}
@@ -132,7 +132,7 @@ export function CalendarPage() {
             label={t('calendar.account')}
             clearable
             placeholder={t('calendar.all')}
-            w={{ base: '100%', xs: 240 }}
+            w={{ base: '100%', xs: 170 }}
             data={accounts.map((a) => ({ value: a.id, label: `${networkName(a.network)} ${a.handle}` }))}
             value={search.account ?? null}
             onChange={(account) => go({ account: account ?? undefined })}
@@ -142,7 +142,7 @@ export function CalendarPage() {
               label={t('calendar.network')}
               clearable
               placeholder={t('calendar.all')}
-              w={{ base: '100%', xs: 150 }}
+              w={{ base: '100%', xs: 120 }}
               data={networks.map((value) => ({ value, label: networkName(value) }))}
               value={search.network ?? null}
               onChange={(network) => go({ network: network ?? undefined })}
@@ -154,24 +154,24 @@ export function CalendarPage() {
               clearable
               searchable
               placeholder={t('calendar.all')}
-              w={{ base: '100%', xs: 170 }}
+              w={{ base: '100%', xs: 130 }}
               data={(['campaign', 'label'] as const).map((kind) => ({ group: t(`labels.many.${kind}`), items: labels.filter((l) => l.kind === kind).map((l) => ({ value: l.id, label: l.name })) }))}
               value={search.label ?? null}
               onChange={(label) => go({ label: label ?? undefined })}
             />
           )}
           {view === 'list' && (
-            <Suspense fallback={<Skeleton w={260} h={60} />}>
+            <Suspense fallback={<Skeleton w={170} h={60} />}>
               <DateRange key={`${search.from} ${search.to}`} from={search.from} to={search.to} onChange={(from, to) => go({ from, to })} />
             </Suspense>
           )}
-          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
+          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 170 }} />
           {!isList && <SecondZone value={second} onChange={setSecond} />}
           <ManageLabels />
           {chosen > 0 && (
-            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined, from: undefined, to: undefined })}>
-              {t('calendar.clear')}
-            </Button>
+            <ActionIcon variant="subtle" size="lg" aria-label={t('calendar.clear')} title={t('calendar.clear')} onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined, from: undefined, to: undefined })}>
+              <IconFilterOff size={18} aria-hidden />
+            </ActionIcon>
           )}
         </Group>
         )}
@@ -209,7 +209,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
       type="search"
       leftSection={<IconSearch size={16} aria-hidden />}
       maxLength={200}
-      w={{ base: '100%', xs: 220 }}
+      w={{ base: '100%', xs: 150 }}
       value={typed}
       onChange={(e) => {
         setTyped(e.currentTarget.value)
@@ -223,7 +223,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
 function SecondZone({ value, onChange }: { value: string | null; onChange: (zone: string | null) => void }) {
   const { t } = useTranslation()
   return (
-    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 200 }} data={zones} value={value} onChange={onChange} />
+    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 150 }} data={zones} value={value} onChange={onChange} />
   )
 }
 

@@ -8,6 +8,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { DomainControls, DomainStatus } from '../../components/domain'
 import { LinkAnchor, LinkButton } from '../../components/links'
+import { noteText } from '../../i18n/message'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Failed, Waiting } from '../../components/states'
 import { Time } from '../../components/Time'
@@ -94,7 +95,7 @@ function Problems({ problems }: { problems: Schemas['DomainFetchError'][] }) {
             {p.url}
           </Text>
           <Text size="xs" c="dimmed" className="dl-text">
-            <span lang="en">{[p.status, p.reason].filter(Boolean).join(' · ')}</span>
+            {noteText(p.reason)}
             {p.at && (
               <>
                 {' · '}

@@ -38,7 +38,7 @@ export default function SeriesPlot({ series, zone }: { series: Series[]; zone: s
         legend: { show: false },
         scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map((s) => format(s * 1000, language, zone, look)) },
+          { ...axis, size: 28, values: (_, ticks) => ticks.map((s) => format(s * 1000, language, zone, look)) },
           { ...axis, size: 48, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000], values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)) },
         ],
         series: [{}, ...series.map((_, i) => ({ stroke: style.getPropertyValue(`--mantine-color-${colors[i % colors.length]}`), width: 2, spanGaps: true, points: { show: true, size: 5 } }))],

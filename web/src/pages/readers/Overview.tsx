@@ -8,7 +8,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { format, formatRange, toWall } from '../../lib/time'
-import { byReason, filterOf, type Metric, metrics, shownMetrics, type TableName } from './numbers'
+import { byReason, completeBuckets, filterOf, type Metric, metrics, shownMetrics, type TableName } from './numbers'
 import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
 import { CSV, ReportTables } from './ReportTables'
@@ -111,6 +111,7 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
   const line = useMemo(() => period.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [period, metric])
   const comparedLine = useMemo(() => compared?.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [compared, metric])
   const days = formatRange(period.from, period.to, i18n.language)
+  const complete = completeBuckets(period.series.map((b) => b.start), grain, report.time_zone)
   const isKnown = line.some((b) => b.value !== undefined)
   const title = t('report.chart', { metric: label(metric), range: days })
   return (
@@ -124,7 +125,7 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
             hint={hints[m.key]}
             value={period.totals[m.key]}
             compared={compared?.totals[m.key]}
-            series={period.series.map((b) => b.totals[m.key])}
+            series={period.series.map((b, i) => (complete > 1 && i >= complete ? undefined : b.totals[m.key]))}
             isSelected={m.key === metric.key}
             select={() => choose(m.key)}
           />
@@ -144,7 +145,7 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
         </Group>
         {isKnown ? (
           <Suspense fallback={<Skeleton height={260} />}>
-            <ReportChart label={title} metric={metric} what={label(metric)} grain={grain} zone={report.time_zone} line={line} compared={comparedLine} asTable={asTable} />
+            <ReportChart label={title} metric={metric} what={label(metric)} grain={grain} zone={report.time_zone} line={line} complete={complete} compared={comparedLine} asTable={asTable} />
           </Suspense>
         ) : (
           <Text size="sm" c="dimmed">

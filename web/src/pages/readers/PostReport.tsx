@@ -91,7 +91,7 @@ function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
   const article = (value: number | undefined, kind: 'duration' | 'rate') => (value === undefined ? <Unknown /> : formatMetric(value, kind, i18n.language))
   const heads = [...metrics.map((m) => t(`postReport.metrics.${m}`)), t('postReport.engagedTime'), t('postReport.completion'), t('postReport.conversions')]
   return (
-    <Table.ScrollContainer minWidth={760}>
+    <Table.ScrollContainer minWidth={760} className="dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing={6} horizontalSpacing={8}>
         <caption className="dl-hidden">{t('postReport.title')}</caption>
         <Table.Thead>
@@ -121,17 +121,17 @@ function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
                 </Text>
               </Table.Td>
               {metrics.map((m) => (
-                <Table.Td key={m} ta="right" className="dl-numbers" data-number={m}>
+                <Table.Td key={m} ta="right" className="dl-numbers" data-number={m} data-label={t(`postReport.metrics.${m}`)}>
                   {number(row.numbers[m])}
                 </Table.Td>
               ))}
-              <Table.Td ta="right" className="dl-numbers">
+              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.engagedTime')}>
                 {article(row.article?.median_seconds, 'duration')}
               </Table.Td>
-              <Table.Td ta="right" className="dl-numbers">
+              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.completion')}>
                 {article(row.article?.completion_rate, 'rate')}
               </Table.Td>
-              <Table.Td ta="right" className="dl-numbers">
+              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.conversions')}>
                 {number(row.conversions)}
               </Table.Td>
             </Table.Tr>
@@ -146,7 +146,7 @@ function Groups({ groups, metric }: { groups: Schemas['PostReportGroup'][]; metr
   const { t, i18n } = useTranslation()
   const number = useNumber()
   return (
-    <Table.ScrollContainer minWidth={560}>
+    <Table.ScrollContainer minWidth={560} className="dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing={6} horizontalSpacing={8}>
         <caption className="dl-hidden">{t('postReport.title')}</caption>
         <Table.Thead>
@@ -165,15 +165,15 @@ function Groups({ groups, metric }: { groups: Schemas['PostReportGroup'][]; metr
           {groups.map((g) => (
             <Table.Tr key={g.value} data-group={g.value}>
               <Table.Td>{dimensionLabel(g, i18n.language, networkName)}</Table.Td>
-              <Table.Td ta="right" className="dl-numbers">
+              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.posts')}>
                 {number(g.posts)}
               </Table.Td>
               {metrics.map((m) => (
-                <Table.Td key={m} ta="right" className="dl-numbers">
+                <Table.Td key={m} ta="right" className="dl-numbers" data-label={t(`postReport.metrics.${m}`)}>
                   {number(g.numbers[m])}
                 </Table.Td>
               ))}
-              <Table.Td ta="right" className="dl-numbers">
+              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.mean', { metric: t(`postReport.metrics.${metric}`) })}>
                 {number(g.estimate?.mean)}
                 {g.estimate && <Interval estimate={g.estimate} />}
               </Table.Td>

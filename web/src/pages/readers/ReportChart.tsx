@@ -18,6 +18,8 @@ interface Props {
   grain: 'hours' | 'days' | 'months'
   zone: string
   line: Line[]
+  /** How many of them are over; the others are not part of the line. */
+  complete: number
   compared?: Line[]
   asTable: boolean
 }
@@ -29,7 +31,7 @@ const looks: Record<Props['grain'], Intl.DateTimeFormatOptions> = {
 }
 
 /** A number over time with the compared period as a lighter line, or both as a table. */
-export default function ReportChart({ label, metric, what, grain, zone, line, compared, asTable }: Props) {
+export default function ReportChart({ label, metric, what, grain, zone, line, complete, compared, asTable }: Props) {
   const { t, i18n } = useTranslation()
   const language = i18n.language
   // Days and months come without a zone.
@@ -61,10 +63,10 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
         </Table>
       </section>
     )
-  return <Plot label={label} metric={metric} line={line} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
+  return <Plot label={label} metric={metric} line={line} complete={complete} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
 }
 
-function Plot({ label, metric, line, compared, time, longTime }: Pick<Props, 'label' | 'metric' | 'line' | 'compared'> & { time: (at: string | undefined) => string; longTime: (at: string | undefined) => string }) {
+function Plot({ label, metric, line, complete, compared, time, longTime }: Pick<Props, 'label' | 'metric' | 'line' | 'complete' | 'compared'> & { time: (at: string | undefined) => string; longTime: (at: string | undefined) => string }) {
   const { t, i18n } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -89,7 +91,7 @@ function Plot({ label, metric, line, compared, time, longTime }: Pick<Props, 'la
         legend: { show: false },
         scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(least, (max ?? 0) * 1.1)] } },
         axes: [
-          { ...axis, space: 70, incrs: [1, 2, 3, 6, 7, 12, 14, 24, 28], values: (_, ticks) => ticks.map((i) => time(line[i]?.start)) },
+          { ...axis, size: 28, space: 70, incrs: [1, 2, 3, 6, 7, 12, 14, 24, 28], values: (_, ticks) => ticks.map((i) => time(line[i]?.start)) },
           { ...axis, size: 52, values: (_, ticks) => ticks.map((n) => compact.format(n)) },
         ],
         series: [
@@ -99,7 +101,7 @@ function Plot({ label, metric, line, compared, time, longTime }: Pick<Props, 'la
         ],
         hooks: { setCursor: [(u) => setPointed(u.cursor.idx ?? null)] },
       },
-      [line.map((_, i) => i), line.map((_, i) => compared?.[i]?.value ?? null), line.map((b) => b.value ?? null)],
+      [line.map((_, i) => i), line.map((_, i) => compared?.[i]?.value ?? null), line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null)))],
       box,
     )
     const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 240 }))
@@ -108,7 +110,7 @@ function Plot({ label, metric, line, compared, time, longTime }: Pick<Props, 'la
       watch.disconnect()
       plot.destroy()
     }
-  }, [line, compared, metric, language, scheme])
+  }, [line, complete, compared, metric, language, scheme])
   const top = line.reduce<Line | undefined>((best, b) => ((b.value ?? -1) > (best?.value ?? 0) ? b : best), undefined)
   const bucket = pointed === null ? undefined : line[pointed]
   const before = pointed === null ? undefined : compared?.[pointed]
@@ -116,7 +118,7 @@ function Plot({ label, metric, line, compared, time, longTime }: Pick<Props, 'la
     <figure style={{ margin: 0 }}>
       <Text size="sm" c="dimmed" component="figcaption" mih="1.5em">
         {bucket
-          ? `${longTime(bucket.start)}: ${number(bucket.value)}${before ? ` (${longTime(before.start)}: ${number(before.value)})` : ''}`
+          ? `${longTime(bucket.start)}${pointed !== null && pointed >= complete ? ` (${t('report.soFar')})` : ''}: ${number(bucket.value)}${before ? ` (${longTime(before.start)}: ${number(before.value)})` : ''}`
           : top && t('report.highest', { value: number(top.value), time: longTime(top.start) })}
       </Text>
       <div ref={place} role="img" aria-label={top ? `${label}. ${t('report.highest', { value: number(top.value), time: longTime(top.start) })}` : label} style={{ minHeight: 240, overflow: 'hidden' }} />

@@ -1,6 +1,6 @@
-import { Button, Grid, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { IconCode, IconDatabaseImport, IconEye, IconMail, IconPlus, IconShare, IconWorldWww } from '@tabler/icons-react'
+import { Button, Grid, Menu, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { IconChevronDown, IconCode, IconDatabaseImport, IconEye, IconMail, IconPlus, IconSettings, IconShare, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -41,10 +41,21 @@ export function ReadersPage() {
   const [mailing, mail] = useDisclosure()
   const [importing, imports] = useDisclosure()
   const me = useMe()
+  const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
   // Posts and short links are counted under the workspace's own id, in UTC.
   const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
   const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
+  const tools = [
+    { icon: IconCode, label: t('readers.snippets'), open: show.open },
+    ...(may
+      ? [
+          { icon: IconMail, label: t('emails.open'), open: mail.open },
+          { icon: IconShare, label: t('share.open'), open: share.open },
+          { icon: IconDatabaseImport, label: t('imports.open'), open: imports.open },
+        ]
+      : []),
+  ]
   const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
   const go = (id: string) => void navigate({ to: '/readers', search: { site: id } })
   return (
@@ -54,26 +65,30 @@ export function ReadersPage() {
       actions={
         counted && (
           <>
-            {site && !counted.own && (
-              <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
-                {t('readers.snippets')}
-              </Button>
+            {site && !counted.own && narrow && may && (
+              <Menu position="bottom-start">
+                <Menu.Target>
+                  <Button variant="default" leftSection={<IconSettings size={18} aria-hidden />} rightSection={<IconChevronDown size={16} aria-hidden />}>
+                    {t('readers.manage')}
+                  </Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  {tools.map(({ icon: Icon, label, open }) => (
+                    <Menu.Item key={label} leftSection={<Icon size={16} aria-hidden />} onClick={open}>
+                      {label}
+                    </Menu.Item>
+                  ))}
+                </Menu.Dropdown>
+              </Menu>
             )}
-            {may && site && !counted.own && (
-              <Button variant="default" leftSection={<IconMail size={18} aria-hidden />} onClick={mail.open}>
-                {t('emails.open')}
-              </Button>
-            )}
-            {may && site && !counted.own && (
-              <Button variant="default" leftSection={<IconShare size={18} aria-hidden />} onClick={share.open}>
-                {t('share.open')}
-              </Button>
-            )}
-            {may && site && !counted.own && (
-              <Button variant="default" leftSection={<IconDatabaseImport size={18} aria-hidden />} onClick={imports.open}>
-                {t('imports.open')}
-              </Button>
-            )}
+            {site &&
+              !counted.own &&
+              !(narrow && may) &&
+              tools.map(({ icon: Icon, label, open }) => (
+                <Button key={label} variant="default" leftSection={<Icon size={18} aria-hidden />} onClick={open}>
+                  {label}
+                </Button>
+              ))}
             {may && (
               <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
                 {t('readers.newSite')}

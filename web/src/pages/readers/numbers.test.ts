@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byReason, changeOf, csvQuery, formatChange, formatMetric, shownMetrics } from './numbers'
+import { byReason, changeOf, completeBuckets, csvQuery, formatChange, formatMetric, shownMetrics } from './numbers'
 
 test.each([
   [1200, 'count', 'en', '1,200'],
@@ -46,4 +46,14 @@ test('missing tables are grouped by reason', () => {
 test('the parameters of a CSV file', () => {
   expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'pages', undefined, undefined)).toBe('from=2026-11-01&to=2026-11-02&by=pages&format=csv&limit=1000')
   expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', 'page:/a&b')).toBe('from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b')
+})
+
+test.each([
+  ['days', 'Asia/Ho_Chi_Minh', ['2026-11-22', '2026-11-23', '2026-11-24'], 2],
+  ['days', 'UTC', ['2026-11-22', '2026-11-23'], 1],
+  ['days', 'UTC', ['2026-11-20', '2026-11-21'], 2],
+  ['months', 'UTC', ['2026-09-01', '2026-10-01', '2026-11-01'], 2],
+  ['hours', 'UTC', ['2026-11-23T16:00:00Z', '2026-11-23T17:00:00Z', '2026-11-23T18:00:00Z'], 1],
+] as const)('complete %s in %s of %o', (grain, zone, starts, want) => {
+  expect(completeBuckets([...starts], grain, zone, Date.parse('2026-11-23T17:30:00Z'))).toBe(want)
 })

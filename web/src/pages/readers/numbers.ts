@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client'
+import { toWall } from '../../lib/time'
 import type { FilterName } from './search'
 
 export type TableName = Schemas['ReportTableName']
@@ -88,6 +89,13 @@ export function byReason(gaps: Schemas['ReportGap'][]): [reason: Reason, tables:
 
 /** Returns the instant at which a bucket starts. Days and months have no zone: they are UTC. */
 export const startOf = (bucket: string) => Date.parse(bucket)
+
+/** Returns the number of buckets that are over. A line through the running one and later ones would look like a drop. */
+export function completeBuckets(starts: string[], grain: 'hours' | 'days' | 'months', zone: string, now = Date.now()): number {
+  const today = toWall(now, zone).slice(0, grain === 'months' ? 7 : 10)
+  const running = starts.findIndex((start) => (grain === 'hours' ? Date.parse(start) + 3_600_000 > now : start.slice(0, today.length) >= today))
+  return running < 0 ? starts.length : running
+}
 
 /** Returns the parameters of a report for one table as CSV. */
 export function csvQuery(range: { from: string; to: string }, by: TableName, compare?: string, filter?: string): string {

@@ -7,6 +7,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { LinkAnchor } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
+import { noteText } from '../../i18n/message'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { crawlPace } from '../../lib/newsQueries'
 import { notifyError } from '../../lib/notify'
@@ -97,8 +98,8 @@ function Seeds({ add }: { add?: () => void }) {
                     </Text>
                   )}
                   {s.last_error && (
-                    <Text size="xs" c="var(--mantine-color-error)" className="dl-text" lang="en">
-                      {s.last_error}
+                    <Text size="xs" c="var(--mantine-color-error)" className="dl-text">
+                      {noteText(s.last_error)}
                     </Text>
                   )}
                 </Table.Td>

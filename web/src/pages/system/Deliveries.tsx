@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
+import { noteText } from '../../i18n/message'
 import { notifySuccess, notifyError } from '../../lib/notify'
 
 type Delivery = Schemas['WebhookDelivery']
@@ -122,8 +123,8 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
       </Text>
       {d.last_error && d.status !== 'delivered' && (
         <Alert color={d.status === 'dead' ? 'red' : 'yellow'} p={6}>
-          <Text size="sm" className="dl-text" lang="en">
-            {d.last_error}
+          <Text size="sm" className="dl-text">
+            {noteText(d.last_error)}
           </Text>
         </Alert>
       )}

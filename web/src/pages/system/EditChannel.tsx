@@ -1,6 +1,6 @@
-import { Alert, Button, Group, Modal, MultiSelect, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, MultiSelect, PasswordInput, Select, Skeleton, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { ZoneSelect } from '../../components/ZoneSelect'
@@ -9,6 +9,8 @@ import { canPush, subscribe } from '../../lib/push'
 import { useAtLeast, useMe } from '../../lib/session'
 import { types } from './Webhooks'
 import { typeKey } from './words'
+
+const ClockField = lazy(() => import('../../components/ClockField'))
 
 type Channel = Schemas['NotificationChannel']
 type Settings = Schemas['NotificationChannelSettings']
@@ -92,8 +94,10 @@ export function EditChannel({ channel, canSendEmail, pushKey, close, settled }: 
           <Switch label={t('channels.ownPosts')} checked={draft.own_posts_only ?? false} onChange={(e) => set({ own_posts_only: e.currentTarget.checked })} />
           <Group grow preventGrowOverflow={false} align="flex-end">
             <Select label={t('channels.digest')} allowDeselect={false} value={draft.digest ?? 'none'} onChange={(v) => v && set({ digest: v as Settings['digest'] })} data={digests.map((value) => ({ value, label: t(`channels.digests.${value}`) }))} />
-            <TextInput type="time" label={t('channels.quietFrom')} value={draft.quiet_from ?? ''} onChange={(e) => set({ quiet_from: e.currentTarget.value })} />
-            <TextInput type="time" label={t('channels.quietTo')} value={draft.quiet_to ?? ''} onChange={(e) => set({ quiet_to: e.currentTarget.value })} />
+            <Suspense fallback={<Skeleton height={60} />}>
+              <ClockField label={t('channels.quietFrom')} value={draft.quiet_from ?? ''} onChange={(quiet_from) => set({ quiet_from })} />
+              <ClockField label={t('channels.quietTo')} value={draft.quiet_to ?? ''} onChange={(quiet_to) => set({ quiet_to })} />
+            </Suspense>
           </Group>
           <Text size="sm" c="dimmed">
             {t('channels.quietText')}

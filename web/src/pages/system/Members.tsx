@@ -65,7 +65,7 @@ export function Members() {
         </form>
       )}
       {!owner && <Alert color="gray">{t('system.onlyOwners')}</Alert>}
-      <Table.ScrollContainer minWidth={520} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={520} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing="sm" aria-label={t('system.members')}>
           <Table.Tbody>
             {list.data.map((m) => (

@@ -7,6 +7,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
+import { noteText } from '../../i18n/message'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { EditChannel } from './EditChannel'
 import { typeKey } from './words'
@@ -110,7 +111,7 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
       )}
       {c.last_error && c.last_status !== 'delivered' && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          {t('channels.last')} <span lang="en">{c.last_error}</span>
+          {t('channels.last')} {noteText(c.last_error)}
         </Text>
       )}
       {c.disabled_reason && c.disabled_reason !== 'owner' && (

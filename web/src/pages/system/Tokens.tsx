@@ -46,7 +46,7 @@ export function Tokens() {
         <Group align="flex-end" gap="sm">
           <TextInput label={t('system.tokenName')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} />
           <MultiSelect label={t('system.scopes')} data={me.scopes} value={scopes} onChange={setScopes} searchable miw={220} maw={420} />
-          <NumberInput label={t('system.days')} min={1} max={365} w={110} value={days} onChange={setDays} />
+          <NumberInput label={t('system.days')} min={1} max={365} w={150} value={days} onChange={setDays} />
           <Button type="submit" leftSection={<IconKey size={18} aria-hidden />} loading={make.isPending} disabled={name.trim() === '' || scopes.length === 0}>
             {t('system.makeToken')}
           </Button>
@@ -75,7 +75,7 @@ export function Tokens() {
                   </Table.Td>
                   <Table.Td maw={280}>
                     <Text size="xs" c="dimmed" className="dl-text">
-                      {k.scopes.join(', ')}
+                      {k.scopes.map((s) => ((s as string) === '*' ? t('system.allScopes') : s)).join(', ')}
                     </Text>
                   </Table.Td>
                   <Table.Td>
