@@ -166,6 +166,7 @@ test('a template keeps accounts, thread and options', async () => {
   await field.fill('Bản tin sáng')
   await page.getByRole('radiogroup', { name: 'Kind' }).getByText('Template').click()
   await page.getByText('Also keeps the thread').waitFor()
+  await page.locator('[data-saving=clean]').waitFor() // while the draft is saved, buttons change their colors
   await dashboard.accessible('saving a template')
   await page.getByRole('button', { name: 'Save the text as “Bản tin sáng”' }).click()
   await page.getByText('“Bản tin sáng” saved.').waitFor()
