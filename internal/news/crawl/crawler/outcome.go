@@ -35,17 +35,8 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 			err = r.recordSeedCrawl(ctx, f, false, "")
 		}
 	case fetch.Throttled:
-<<<<<<< HEAD
-		wait := r.throttleDelay(res)
-		if err := r.blockDomain(ctx, wait); err != nil {
-			return nil, err
-		}
-		f.Failed, f.DueIn = true, wait
-		err = r.recordSeedCrawl(ctx, f, false, f.Error)
-=======
 		f.Failed, f.DueIn = true, r.throttleDelay(res)
-		err = r.recordSeedCrawl(ctx, f, false, "throttled: "+res.Reason)
->>>>>>> main
+		err = r.recordSeedCrawl(ctx, f, false, f.Error)
 	case fetch.NotFound:
 		r.markRemoved(f, u, res)
 		err = r.recordSeedCrawl(ctx, f, false, f.Error)
