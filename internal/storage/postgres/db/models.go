@@ -2222,10 +2222,11 @@ type SearchText struct {
 }
 
 type SearchVector struct {
-	ID     uuid.UUID
-	Source uuid.UUID
-	Signs  pgtype.Bits
-	Vector []float32
+	ID        uuid.UUID
+	Source    uuid.UUID
+	Signs     pgtype.Bits
+	Vector    []float32
+	ChangedAt time.Time
 }
 
 type SearchWord struct {

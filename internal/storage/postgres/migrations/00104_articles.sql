@@ -215,8 +215,10 @@ create table search_vectors (
     id     uuid primary key references search_documents on delete cascade,
     source uuid not null,                        -- identifies the embedding model and text
     signs  bit varying not null,
-    vector real[] not null
+    vector real[] not null,
+    changed_at timestamptz not null default clock_timestamp() -- processes keep the signs in memory and read changes
 );
+create index search_vectors_changed on search_vectors (changed_at);
 alter table search_vectors alter column vector set storage external;
 
 -- The index rebuild in progress, if any: changes are written to both indexes.
