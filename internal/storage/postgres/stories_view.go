@@ -109,13 +109,11 @@ func (s *Store) addEntries(ctx context.Context, workspaceID uuid.UUID, page *sto
 	if err != nil {
 		return err
 	}
-	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries + 1)}) //nolint:gosec // hundreds
+	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries)}) //nolint:gosec // hundreds
 	if err != nil {
 		return err
 	}
-	if page.Truncated = len(rows) > maxEntries; page.Truncated {
-		rows = rows[:maxEntries]
-	}
+	page.Truncated = page.Articles > len(rows)
 	for _, r := range rows {
 		page.Entries = append(page.Entries, story.Entry{ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
 			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned})
@@ -139,7 +137,7 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 	for _, r := range corrections {
 		page.Corrections = append(page.Corrections, story.Correction{ArticleID: r.ArticleID, Version: r.Version, SeenAt: r.SeenAt.UTC(), Changed: r.Changed, Title: r.Title, PreviousTitle: r.PreviousTitle})
 	}
-	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour), StoryID: page.ID})
+	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour)})
 	if err != nil {
 		return err
 	}
