@@ -47,7 +47,7 @@ const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/
 
 /** The first slot that leaves time to correct and to approve a post. */
 function nextSlot() {
-  const at = new Date(Date.now() + 105_000)
+  const at = new Date(Date.now() + 120_000)
   at.setUTCSeconds(0, 0)
   return { at, slot: { weekday: ((at.getUTCDay() + 6) % 7) + 1, time: at.toISOString().slice(11, 16) } }
 }
@@ -57,7 +57,7 @@ test('an article becomes a post that is corrected, approved, published, read and
   const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id ?? ''
   const { site } = await api<{ site: { write_key: string } }>('POST', '/sites', { name: 'Báo Mai', domains: ['localhost'] })
   const { domain } = await api<{ domain: string }>('POST', '/seeds', { url: own.address })
-  await until('the first articles', async () => (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === own.stories.length)
+  await until('the first articles', async () => (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === own.stories.length, 120_000)
   const { at, slot } = nextSlot()
   const group = await api<{ id: string }>('POST', '/account-groups', { name: 'Desk', color: 'indigo', accounts: [mastodon], time_zone: 'UTC', slots: [slot] })
   await api('POST', '/rules', {
@@ -78,7 +78,7 @@ test('an article becomes a post that is corrected, approved, published, read and
     'Nông dân chưa vội bán gạo vì chờ giá tăng tiếp khi nhu cầu ở nước ngoài lớn hơn, các nhà máy xay xát phải làm thêm ca.',
     'Hiệp hội Lương thực dự báo sản lượng vụ tới giảm mười phần trăm vì hạn mặn ở ven biển.')
   await Promise.all([api('POST', `/domains/${domain}/run`), api('POST', '/seeds', { url: other.address })])
-  await until('the post of the new article', async () => (await posts()).length === 1)
+  await until('the post of the new article', async () => (await posts()).length === 1, 120_000)
   const [post] = await posts()
   if (!post) throw new Error('no post')
   expect(post.content).toContain('Giá gạo tăng trong tuần')
@@ -125,6 +125,7 @@ test('an article becomes a post that is corrected, approved, published, read and
   const first = await engagement()
   await age(5)
   await until('the engagement to grow', async () => (await engagement()) > first)
+  await d.run('flush-views')
   await until('the clicks and visits', async () => {
     expect(await row()).toMatchObject({ clicks: 3, visits: 3 })
     return true

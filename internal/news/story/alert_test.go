@@ -189,6 +189,7 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	if found := d.list(story.Filter{Order: story.Latest, From: time.Now().Add(-24 * time.Hour)}); len(found) != 2 {
 		t.Errorf("got %d stories, want both", len(found))
 	}
+	d.Exec("insert into view_pages (site_id, page, unique_method, views, uniques) select id, '/' || $1::text, 'set', 7, 3 from sites", own)
 	page, err := d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 3)
 	d.Must(err)
 	var shown []uuid.UUID
@@ -197,6 +198,9 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	}
 	if !page.Truncated || page.Articles != 4 || len(shown) != 3 || shown[2] != own {
 		t.Errorf("got %v of %d articles, truncated %t; want the two earliest and %s of 4, truncated", shown, page.Articles, page.Truncated, own)
+	}
+	if want := (story.Readers{Views: 7, Visitors: 3}); page.Readers != want {
+		t.Errorf("got readers %+v, want %+v", page.Readers, want)
 	}
 	if page, err = d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 4); err != nil || page.Truncated || len(page.Entries) != 4 {
 		t.Errorf("got %d articles, truncated %t, %v; want all 4", len(page.Entries), page.Truncated, err)

@@ -3,10 +3,13 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audience/ingest"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/news/story"
 	"dateline/internal/storage/postgres/db"
@@ -123,11 +126,13 @@ func (s *Store) addEntries(ctx context.Context, workspaceID uuid.UUID, page *sto
 
 // addCoverage adds corrections, and the posts and readers of the workspace.
 func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *story.Page) error {
-	ids, own, urls := []uuid.UUID{}, []uuid.UUID{}, []string{}
+	ids, urls, hosts, pages := []uuid.UUID{}, []string{}, []string{}, []string{}
 	for _, e := range page.Entries {
 		ids, urls = append(ids, e.ArticleID), append(urls, e.URL)
-		if e.IsOwn {
-			own = append(own, e.ArticleID)
+		u, err := url.Parse(e.URL)
+		name, problem := ingest.PageName(e.URL)
+		if e.IsOwn && err == nil && problem == nil {
+			hosts, pages = append(hosts, strings.ToLower(u.Hostname())), append(pages, name)
 		}
 	}
 	corrections, err := s.q.ListStoryCorrections(ctx, ids)
@@ -148,7 +153,7 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 		}
 		page.Posts = append(page.Posts, story.Post{ID: r.PostID, Content: r.Content, Status: r.Status, At: utcOrNil(at), ArticleID: r.ArticleID})
 	}
-	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, ArticleIds: own})
+	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, Hosts: hosts, Pages: pages})
 	page.Readers = story.Readers{Views: readers.Views, Visitors: readers.Visitors}
 	return err
 }

@@ -1462,13 +1462,16 @@ func (q *Queries) StoryQueue(ctx context.Context, arg StoryQueueParams) ([]Story
 
 const storyReaders = `-- name: StoryReaders :one
 select coalesce(sum(v.views), 0)::bigint as views, coalesce(sum(v.uniques), 0)::bigint as visitors
-from sites s join site_articles a on a.site_id = s.id join view_pages v on v.site_id = a.site_id and v.page = a.page
-where s.workspace_id = $1 and a.article_id = any($2::uuid[])
+from (
+    select distinct s.id as site_id, w.page from (select unnest($1::text[]) as host, unnest($2::text[]) as page) w
+    join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host) where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
+) own join view_pages v on v.site_id = own.site_id and v.page = own.page
 `
 
 type StoryReadersParams struct {
+	Hosts       []string
+	Pages       []string
 	WorkspaceID uuid.UUID
-	ArticleIds  []uuid.UUID
 }
 
 type StoryReadersRow struct {
@@ -1476,9 +1479,10 @@ type StoryReadersRow struct {
 	Visitors int64
 }
 
-// Readers of the workspace's own articles.
+// Readers of the pages of the workspace's own articles. site_articles has new articles only
+// after an hour.
 func (q *Queries) StoryReaders(ctx context.Context, arg StoryReadersParams) (StoryReadersRow, error) {
-	row := q.db.QueryRow(ctx, storyReaders, arg.WorkspaceID, arg.ArticleIds)
+	row := q.db.QueryRow(ctx, storyReaders, arg.Hosts, arg.Pages, arg.WorkspaceID)
 	var i StoryReadersRow
 	err := row.Scan(&i.Views, &i.Visitors)
 	return i, err

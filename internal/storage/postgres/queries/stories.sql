@@ -299,10 +299,13 @@ where p.workspace_id = @workspace_id and p.status <> 'canceled'
 order by p.created_at, p.post_id limit 50;
 
 -- name: StoryReaders :one
--- Readers of the workspace's own articles.
+-- Readers of the pages of the workspace's own articles. site_articles has new articles only
+-- after an hour.
 select coalesce(sum(v.views), 0)::bigint as views, coalesce(sum(v.uniques), 0)::bigint as visitors
-from sites s join site_articles a on a.site_id = s.id join view_pages v on v.site_id = a.site_id and v.page = a.page
-where s.workspace_id = @workspace_id and a.article_id = any(@article_ids::uuid[]);
+from (
+    select distinct s.id as site_id, w.page from (select unnest(@hosts::text[]) as host, unnest(@pages::text[]) as page) w
+    join sites s on s.workspace_id = @workspace_id and exists (select 1 from unnest(s.domains) h(host) where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
+) own join view_pages v on v.site_id = own.site_id and v.page = own.page;
 
 -- name: ListRelatedStories :many
 -- The earlier story that a story follows up, and the later ones that follow it.
