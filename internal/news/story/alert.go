@@ -107,6 +107,11 @@ type AlertStore interface {
 type Drafts interface {
 	// CreateStoryDraft creates a draft with a text under an id; repeated calls create one.
 	CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error
+}
+
+// AlertDrafts creates the drafts of alerts.
+type AlertDrafts interface {
+	Drafts
 	// DiscardStoryDraft cancels a draft, if it exists and nobody has changed it.
 	DiscardStoryDraft(ctx context.Context, workspace, id uuid.UUID) error
 }
@@ -124,7 +129,7 @@ type AlertMeter interface {
 // Alerter alerts workspaces of stories that other sources have and they do not.
 type Alerter struct {
 	Store  AlertStore
-	Drafts Drafts
+	Drafts AlertDrafts
 	Events Announcer
 	Meter  AlertMeter       // optional
 	Now    func() time.Time // the database's time

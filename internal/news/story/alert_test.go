@@ -14,13 +14,13 @@ import (
 
 // meanwhile runs a function once, after a draft was created and before its alert is sent.
 type meanwhile struct {
-	story.Drafts
+	story.AlertDrafts
 	once *sync.Once
 	f    func()
 }
 
 func (m meanwhile) CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error {
-	err := m.Drafts.CreateStoryDraft(ctx, who, id, text, language)
+	err := m.AlertDrafts.CreateStoryDraft(ctx, who, id, text, language)
 	m.once.Do(m.f)
 	return err
 }
@@ -93,7 +93,7 @@ func TestAlerter_AMergeWaitsForAnAlertThatIsBeingSent(t *testing.T) {
 
 // failing fails to create one draft.
 type failing struct {
-	story.Drafts
+	story.AlertDrafts
 	once *sync.Once
 }
 
@@ -102,7 +102,7 @@ func (f failing) CreateStoryDraft(ctx context.Context, who workspace.Principal, 
 	if err != nil {
 		return err
 	}
-	return f.Drafts.CreateStoryDraft(ctx, who, id, text, language)
+	return f.AlertDrafts.CreateStoryDraft(ctx, who, id, text, language)
 }
 
 func TestAlerter_SendsOtherAlertsWhenOneFails(t *testing.T) {
