@@ -94,11 +94,11 @@ func (s *Server) postQuery(ctx context.Context, from, to time.Time) (postreport.
 func postRowJSON(r *postreport.Row) spec.PostReportRow {
 	out := spec.PostReportRow{PostId: r.PostID, AccountId: r.AccountID, Account: r.Account, Network: r.Network, Content: r.Content, PostedAt: r.PostedAt,
 		MeasuredAt: moment(r.MeasuredAt), Deleted: r.IsDeleted, Metrics: metricValues(r.Metrics), Conversions: r.Conversions,
+		MedianSeconds: r.MedianSeconds, CompletionRate: r.CompletionRate,
 		Numbers: spec.PostNumbers{Views: r.Value(postreport.Views), Reach: r.Value(postreport.Reach), Engagement: r.Value(postreport.Engagement),
 			Clicks: r.Clicks, Visits: r.Visits}}
-	if r.ArticleID != nil || r.MedianSeconds != nil {
-		out.Article = &spec.LinkedArticle{Id: r.ArticleID, Title: r.Title, Authors: append([]string{}, r.Authors...), Section: r.Section,
-			MedianSeconds: r.MedianSeconds, CompletionRate: r.CompletionRate}
+	if r.ArticleID != nil {
+		out.Article = &spec.LinkedArticle{Id: r.ArticleID, Title: r.Title, Authors: append([]string{}, r.Authors...), Section: r.Section}
 	}
 	return out
 }
@@ -176,7 +176,7 @@ func (c postReportCSV) rows() []byte {
 	}
 	slices.Sort(names)
 	head := []string{"post_id", "account", "network", "posted_at", "content", "views", "reach", "engagement", "link_clicks", "visits", "conversions",
-		"title", "authors", "section", "article_median_seconds", "article_completion_rate", "deleted"}
+		"title", "authors", "section", "median_seconds", "completion_rate", "deleted"}
 	for _, name := range names {
 		head = append(head, "network_"+name)
 	}

@@ -31,14 +31,17 @@ func TestSiteReport_Posts(t *testing.T) {
 			t.Errorf("a link to another site leads to %s, want %s", got, l.Url)
 		}
 	}
+	browser := []string{"Authorization", "", "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "vi"}
 	read := func(account uuid.UUID, reader string) {
 		t.Helper()
 		target := s.click("GET", codes[account], reader).Header.Get("Location")
 		if want := "https://posts.example/a?x=1&dateline_link=" + codes[account] + "#end"; target != want {
 			t.Errorf("the link leads to %s, want %s", target, want)
 		}
-		if a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": target, "user": reader}, "Authorization", "",
-			"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "vi"); a.StatusCode != http.StatusAccepted {
+		if a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": target, "user": reader, "view": reader}, browser...); a.StatusCode != http.StatusAccepted {
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+		if a := s.send("POST", "/v1/heartbeat", object{"site": w.WriteKey, "url": target, "user": reader, "view": reader, "engaged": 500, "scroll": 100}, browser...); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
@@ -54,8 +57,8 @@ func TestSiteReport_Posts(t *testing.T) {
 	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	base := "/api/v1/sites/" + w.ID.String() + "/report?from=" + day(1) + "&to=" + day(-1)
 	for query, want := range map[string]string{
-		"&by=posts":                            "posts,label,visits,clicks\n" + p.Id.String() + ",Read https://posts.example/a?x=1#end and https://other.example/b,3,4\n",
-		"&by=post_networks":                    "post_networks,visits,clicks\nmastodon,3,4\n",
+		"&by=posts":                            "posts,label,visits,clicks,engaged_views,median_seconds,completed_views\n" + p.Id.String() + ",Read https://posts.example/a?x=1#end and https://other.example/b,3,4,3,1,3\n",
+		"&by=post_networks":                    "post_networks,visits,clicks,engaged_views,median_seconds,completed_views\nmastodon,3,4,3,1,3\n",
 		"&by=days&filter=page:" + "/a%3Fx%3D1": "",
 	} {
 		got := strings.ReplaceAll(string(s.send("GET", base+query+"&format=csv", nil).body), "\r\n", "\n")

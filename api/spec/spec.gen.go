@@ -3957,18 +3957,12 @@ type LinkList struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
-// LinkedArticle The article that a post links to. Its engagement is that of all its readers.
+// LinkedArticle The article that a post links to.
 type LinkedArticle struct {
-	Authors []string `json:"authors"`
-
-	// CompletionRate Share of views that were scrolled to the end.
-	CompletionRate *float64            `json:"completion_rate,omitempty"`
-	Id             *openapi_types.UUID `json:"id,omitempty"`
-
-	// MedianSeconds Median engaged time.
-	MedianSeconds *float64 `json:"median_seconds,omitempty"`
-	Section       string   `json:"section"`
-	Title         string   `json:"title"`
+	Authors []string            `json:"authors"`
+	Id      *openapi_types.UUID `json:"id,omitempty"`
+	Section string              `json:"section"`
+	Title   string              `json:"title"`
 }
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
@@ -5225,8 +5219,11 @@ type PostReportRow struct {
 	Account   string             `json:"account"`
 	AccountId openapi_types.UUID `json:"account_id"`
 
-	// Article The article that a post links to. Its engagement is that of all its readers.
+	// Article The article that a post links to.
 	Article *LinkedArticle `json:"article,omitempty"`
+
+	// CompletionRate Share of these views that were scrolled to the end.
+	CompletionRate *float64 `json:"completion_rate,omitempty"`
 
 	// Content The first 200 characters.
 	Content string `json:"content"`
@@ -5237,6 +5234,9 @@ type PostReportRow struct {
 	// Deleted It was deleted at the network.
 	Deleted    bool       `json:"deleted"`
 	MeasuredAt *time.Time `json:"measured_at,omitempty"`
+
+	// MedianSeconds Median engaged time of the views that the post's short links opened.
+	MedianSeconds *float64 `json:"median_seconds,omitempty"`
 
 	// Metrics Values by metric: likes, replies, reposts, quotes, saves, sends, views, reach, clicks, clicks_all. Networks may report others.
 	Metrics MetricValues `json:"metrics"`

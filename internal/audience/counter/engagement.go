@@ -99,6 +99,7 @@ type Heartbeat struct {
 	Page    string
 	View    string        // the random number of the view's hit
 	Visitor Visitor       // whose visit becomes an engaged one; zero: unknown
+	Link    string        // the code of the short link that opened the page
 	Engaged time.Duration // how long the page was visible and focused and the reader active
 	Scroll  int           // maximum scroll depth in percent
 	Hidden  bool          // the reader left the page
@@ -172,7 +173,7 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 		hidden = '1'
 	}
 	g.heartbeats = append(g.heartbeats, '0'+engagedLevel(h.Engaged), '0'+scrollLevel(h.Scroll), hidden)
-	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix})
+	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix, link: truncateValue(h.Link)})
 	b.hits++
 	if h.Engaged >= EngagedVisitTime && h.Visitor.Hash != 0 {
 		_, v := b.visitGroup(EngagedVisit, h.Site, h.Visitor, m)
@@ -211,6 +212,23 @@ func (p *progress) addTo(e *EngagementDelta) {
 	for i := p.scrollFrom; i < p.scrollTo; i++ {
 		e.Scrolled[i]++
 	}
+}
+
+// LinkEngagement is the increment of the engagement of the views that a short link
+// opened.
+type LinkEngagement struct {
+	Link string // its code
+	EngagementDelta
+}
+
+func (c *pageSummary) linkEngagementOf(link string, day Day) *EngagementDelta {
+	for i := range c.links {
+		if c.links[i].Link == link && c.links[i].Day == day {
+			return &c.links[i].EngagementDelta
+		}
+	}
+	c.links = append(c.links, LinkEngagement{link, EngagementDelta{Day: day}})
+	return &c.links[len(c.links)-1].EngagementDelta
 }
 
 func (c *pageSummary) engagementOf(day Day) *EngagementDelta {

@@ -60,26 +60,42 @@ func (r *reading) now() int64 {
 	return must[int64](r.t)(r.counter.Concurrents(r.t.Context(), r.site.ID))
 }
 
+// takeLinks returns the engagement by link since the last call.
+func (r *reading) takeLinks() map[string]counter.EngagementDelta {
+	r.t.Helper()
+	all := map[string]counter.EngagementDelta{}
+	r.takeDeltas(func(d counter.Delta) {
+		for _, l := range d.Links {
+			addEngagement(all, map[string]counter.EngagementDelta{fmt.Sprint(l.Link, " ", d.Page, " ", l.Day.Time().Format("01-02")): l.EngagementDelta})
+		}
+	})
+	return all
+}
+
 // take returns the engagement of all pages since the last call, by page and day.
 func (r *reading) take() map[string]counter.EngagementDelta {
 	r.t.Helper()
 	all := map[string]counter.EngagementDelta{}
+	r.takeDeltas(func(d counter.Delta) {
+		for _, e := range d.Engagement {
+			addEngagement(all, map[string]counter.EngagementDelta{fmt.Sprint(d.Page, " ", e.Day.Time().Format("01-02")): e})
+		}
+	})
+	return all
+}
+
+func (r *reading) takeDeltas(add func(counter.Delta)) {
+	r.t.Helper()
 	for shard := range 4 {
 		batch := uuid.New()
 		must[bool](r.t)(r.counter.TakeBatch(r.t.Context(), shard, batch))
 		for _, d := range must[counter.Batch](r.t)(r.counter.ReadBatch(r.t.Context(), shard, batch)).Deltas {
-			for _, e := range d.Engagement {
-				key := fmt.Sprint(d.Page, " ", e.Day.Time().Format("01-02"))
-				sum := all[key]
-				sum.Add(&e)
-				all[key] = sum
-			}
+			add(d)
 		}
 		if err := r.counter.DropBatch(r.t.Context(), shard, batch); err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	return all
 }
 
 func (r *reading) expect(what string, got counter.EngagementDelta, views int64, median time.Duration, scrolled ...int64) {
@@ -115,6 +131,36 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 		r.heartbeat("/a", "v1", 58*time.Second, 80, true)
 		if more := r.take()["/a 11-16"]; more.Engaged[0] != 0 || more.Scrolled != [counter.ScrollSteps]int64{0, 1, 1, 0} {
 			t.Errorf("added %+v", more)
+		}
+	})
+}
+
+// A view that a short link opened counts for the link, too, on the day of the view.
+func TestHeartbeat_CountsForTheLinkThatOpenedTheView(t *testing.T) {
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		r := newReaders(t, client)
+		beats := func(engaged time.Duration) (all []counter.Heartbeat) {
+			for i, link := range []string{"first", "first", "second", ""} {
+				all = append(all, counter.Heartbeat{Site: r.site, Page: fmt.Sprint("/", i%2), View: fmt.Sprint("v", i), Link: link, Engaged: engaged, Scroll: 30 * i, At: r.clock.Now()})
+			}
+			return all
+		}
+		for i := range 4 {
+			r.open(fmt.Sprint("/", i%2), fmt.Sprint("v", i))
+		}
+		r.clock.add(time.Minute)
+		must[int](t)(r.counter.Heartbeats(t.Context(), beats(5*time.Second)))
+		must[int](t)(r.counter.Heartbeats(t.Context(), beats(40*time.Second)))
+		got := r.takeLinks()
+		r.expect("the first link on /0", got["first /0 11-16"], 1, 40*time.Second, 0, 0, 0, 0)
+		r.expect("the first link on /1", got["first /1 11-16"], 1, 40*time.Second, 1, 0, 0, 0)
+		r.expect("the second link", got["second /0 11-16"], 1, 40*time.Second, 1, 1, 0, 0)
+		if len(got) != 3 {
+			t.Errorf("got %v, want three numbers", got)
+		}
+		must[int](t)(r.counter.Heartbeats(t.Context(), beats(40*time.Second)))
+		if more := r.takeLinks(); len(more) != 0 {
+			t.Errorf("repeated heartbeats added %v", more)
 		}
 	})
 }

@@ -31,6 +31,7 @@ type Delta struct {
 	Visits       []DimensionDelta // of the visits that started on the page, for the site
 	Filtered     []FilteredDelta
 	Engagement   []EngagementDelta
+	Links        []LinkEngagement
 	Events       []EventDelta
 	// Uniques are absolute numbers, not increments. Postgres stores the maximum.
 	Uniques []DayUniques
@@ -233,7 +234,7 @@ func (c *pageSummary) delta() (Delta, error) {
 	if err != nil {
 		return Delta{}, err
 	}
-	d := Delta{PageID: id, UniqueMethod: methodFor(c.method), Engagement: c.engagement}
+	d := Delta{PageID: id, UniqueMethod: methodFor(c.method), Engagement: c.engagement, Links: c.links}
 	for _, h := range c.hours {
 		hour := HourDelta{Kind: kindFor(h.kind), Hour: time.Unix(h.quarters*quarterSeconds, 0).UTC(), Day: h.day, Count: h.count}
 		d.Hours = append(d.Hours, hour)

@@ -33,7 +33,7 @@ type record struct {
 	visitor                   uint64 // of a view
 	from                      int    // of a view: the index of the page that led to it, plus 1; 0: none
 	reason                    string // of a filtered hit
-	// Of a page load, for visits.
+	// Of a page load, for visits; a heartbeat has the link, too.
 	browser, os, channel, source, campaign, link string
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
@@ -126,6 +126,8 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 	switch {
 	case h.kind == filtered:
 		l.text = appendText(l.text, r.reason)
+	case h.kind == heartbeat:
+		l.text = appendText(l.text, r.link)
 	case h.isView():
 		l.text = appendText(l.text, r.country)
 		l.text = append(l.text, deviceCode(r.device))
@@ -213,6 +215,8 @@ func (l *logDecoder) next() (page int, r record, err error) {
 	switch {
 	case l.kind == filtered:
 		r.reason = l.text()
+	case l.kind == heartbeat:
+		r.link = l.text()
 	case l.isView():
 		r.country, r.device, r.referrer = l.text(), "", ""
 		if letter := l.letter(); letter != 0 {

@@ -19,6 +19,7 @@ type pageSummary struct {
 	newVisitors int64            // visitors with their first view of the day; not part of a delta
 	dayVisitors []dayVisitors    // not part of a delta
 	engagement  []EngagementDelta
+	links       []LinkEngagement
 }
 
 type hourCount struct {
@@ -123,7 +124,11 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 		return
 	}
 	if h.kind == heartbeat {
-		r.progress.addTo(c.engagementOf(h.day - r.progress.daysAgo))
+		day := h.day - r.progress.daysAgo
+		r.progress.addTo(c.engagementOf(day))
+		if r.link != "" {
+			r.progress.addTo(c.linkEngagementOf(r.link, day))
+		}
 		return
 	}
 	if h.isOfVisits() {
@@ -245,10 +250,11 @@ func encodeSummaries(list []*pageSummary, all bool) []byte {
 		}
 		b = binary.AppendUvarint(b, uint64(len(c.engagement)))
 		for i := range c.engagement {
-			e := &c.engagement[i]
-			b = appendNumbers(b, int64(e.Day))
-			b = appendCounts(b, e.Engaged[:])
-			b = appendCounts(b, e.Scrolled[:])
+			b = appendEngagement(b, &c.engagement[i])
+		}
+		b = binary.AppendUvarint(b, uint64(len(c.links)))
+		for i := range c.links {
+			b = appendEngagement(appendText(b, c.links[i].Link), &c.links[i].EngagementDelta)
 		}
 		if !all {
 			b = appendNumbers(b, 0, 0, 0)
@@ -267,6 +273,10 @@ func encodeSummaries(list []*pageSummary, all bool) []byte {
 		}
 	}
 	return b
+}
+
+func appendEngagement(b []byte, e *EngagementDelta) []byte {
+	return appendCounts(appendCounts(appendNumbers(b, int64(e.Day)), e.Engaged[:]), e.Scrolled[:])
 }
 
 // appendCounts appends numbers without the zeros at their end: few views are read for
@@ -296,6 +306,16 @@ func (d *decoder) addCounts(numbers []int64) bool {
 		numbers[i] += d.number()
 	}
 	return true
+}
+
+// addEngagement adds the output of appendEngagement to the engagement of its day.
+func (d *decoder) addEngagement(of func(Day) *EngagementDelta) bool {
+	day := d.date()
+	if !isPlausible(day, int64(day)*86400) {
+		return false
+	}
+	e := of(day)
+	return d.addCounts(e.Engaged[:]) && d.addCounts(e.Scrolled[:])
 }
 
 // decode adds encoded summaries. It adds nothing if they are malformed.
@@ -357,12 +377,13 @@ func (c *pageSummary) decode(d *decoder) error {
 		c.addValue(letter, day, d.text(), d.number())
 	}
 	for n := d.number(); n > 0 && !d.failed; n-- {
-		day := d.date()
-		if !isPlausible(day, int64(day)*86400) {
+		if !d.addEngagement(c.engagementOf) {
 			return errSummary
 		}
-		e := c.engagementOf(day)
-		if !d.addCounts(e.Engaged[:]) || !d.addCounts(e.Scrolled[:]) {
+	}
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		link := d.text()
+		if !d.addEngagement(func(day Day) *EngagementDelta { return c.linkEngagementOf(link, day) }) {
 			return errSummary
 		}
 	}

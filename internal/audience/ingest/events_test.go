@@ -46,6 +46,9 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 		fmt.Sprint(d.filtered(s, "/b")) != "map[unknown_event:1]" {
 		t.Errorf("an event that is not declared: got %s, header %q", a.Status, a.Header.Get("X-Plausible-Dropped"))
 	}
+	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"pageview","u":"https://news.example/prerendered","d":%q}`, s.WriteKey), "Sec-Purpose", "prefetch;prerender"); a.Header.Get("X-Plausible-Dropped") != "" {
+		t.Errorf("a prerendered page that the reader opened: got %s %s, want it counted", a.Status, a.body)
+	}
 	// A server sends events in batches, and needs no visitor for them.
 	rows := `[{"type":"Sign up","page":"/a","properties":{"plan":"pro"}},{"type":"Sign up","page":"/a","properties":{"color":"red"}},{"type":"Log in","page":"/c"},` +
 		`{"type":"Sign up","page":"/a","properties":{"plan":"an@example.com"}},{"type":"Sign up","page":"/c","opt_out":true},{"page":"/c","user":"7","properties":{"plan":"pro"}}]`

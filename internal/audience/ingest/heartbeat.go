@@ -72,7 +72,7 @@ func (in *Handler) recordHeartbeat(ctx context.Context, h hit, total counter.Hea
 	if err != nil || !within {
 		return err
 	}
-	total.Page, total.Visitor = in.pageName(h), v
+	total.Page, total.Visitor, total.Link = in.pageName(h), v, linkOf(h.url)
 	known, err := in.Counter.Heartbeat(ctx, total)
 	if known {
 		in.Notifier.Notify(h.site.ID)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dateline/internal/audience/botfilter"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
@@ -130,6 +131,11 @@ func (in *Handler) countPlausible(r *http.Request, s *site.Active, e plausibleEv
 		}
 	}
 	reason := in.filterReason(r.Header, false)
+	if reason == botfilter.Prefetch {
+		// The script waits until a prerendered page is visible; its requests still have
+		// the header at that moment.
+		reason = ""
+	}
 	if e.Name == plausiblePageview {
 		return in.countHit(r.Context(), h, reason)
 	}

@@ -79,9 +79,10 @@
     }, [5, 10, 15, 30][step++] * 1e3 || 6e4)
   }
 
-  // A page that is not visible yet, prerendered or in another tab, is sent later.
+  // A page that is not visible yet, prerendered or in another tab, is sent later. A
+  // prerendered one is visible a moment before its requests are those of a reader.
   function view() {
-    if (!doc.hidden && last != (last = place.pathname + place.search)) {
+    if (!doc.hidden && !(doc.prerendering && setTimeout(view, 50)) && last != (last = place.pathname + place.search)) {
       heartbeat(1)
       on = 0
       input()
@@ -100,9 +101,7 @@
     input()
     doc.hidden ? heartbeat(1) : view()
   })
-  addEventListener('pagehide', function () {
-    heartbeat(1)
-  })
+  addEventListener('pagehide', heartbeat) // the event is true
   addEventListener('popstate', view)
   addEventListener('pageshow', function (event) {
     // The page was restored from the back-forward cache without being loaded.
@@ -111,8 +110,9 @@
       view()
     }
   })
-  'scroll wheel pointermove pointerdown touchmove keydown timeupdate focus blur'.split(' ').forEach(function (type) {
-    addEventListener(type, input, { capture: true, passive: true })
+  // None of them can be canceled or delays scrolling, unlike wheel and touchmove.
+  'scroll pointermove pointerdown keydown timeupdate focus blur'.split(' ').forEach(function (type) {
+    addEventListener(type, input, true)
   })
   push = history.pushState
   history.pushState = function () {

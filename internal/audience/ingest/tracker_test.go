@@ -145,6 +145,45 @@ func TestTracker_BackForwardCache(t *testing.T) {
 	w.awaits(map[string]int64{"/a": 1, "/b": 1})
 }
 
+// A page that the browser prerenders counts once the reader opens it.
+func TestTracker_CountsPrerenderedPagesWhenOpened(t *testing.T) {
+	w := openWeb(t, "")
+	open := make(chan struct{})
+	hasPrerendered := make(chan struct{}, 1)
+	pages := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/prerendered":
+			hasPrerendered <- struct{}{}
+		case "/opened":
+			<-open
+		case "/start":
+			out.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(out, `<!doctype html><a href="/article">next</a>
+				<script type="speculationrules">{"prerender":[{"urls":["/article"],"eagerness":"immediate"}]}</script>
+				<script>fetch("/opened").then(()=>document.querySelector("a").click())</script>`)
+		case "/article":
+			out.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(out, `<!doctype html><script defer src="%s" data-site="%s"></script>
+				<script defer>addEventListener("load",()=>document.prerendering&&fetch("/prerendered"))</script>`, w.script, w.site.WriteKey)
+		}
+	}))
+	defer pages.Close()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(pages.URL, "http://"))
+	w.Must(err)
+	w.OpenUncontrolled("http://news.test:" + port + "/start")
+	select {
+	case <-hasPrerendered: // the tracker has run
+	case <-time.After(30 * time.Second):
+		t.Fatal("the browser did not prerender the page")
+	}
+	w.awaits(map[string]int64{"/article": 0})
+	close(open)
+	w.awaits(map[string]int64{"/article": 1})
+	if got := w.filtered(w.site, "/article"); len(got) > 0 {
+		t.Errorf("got %v filtered, want nothing", got)
+	}
+}
+
 // A page that is opened in the background counts when it becomes visible.
 func TestTracker_WaitsForVisibility(t *testing.T) {
 	w := openWeb(t, "")

@@ -65,8 +65,8 @@ type Row struct {
 	Clicks      *int64                   // on the post's short links; nil: it has none
 	Visits      *int64                   // that started with them; nil: they lead to no site of the workspace
 	Conversions *int64                   // nil: none were reported, or they cannot be assigned to one account
-	// MedianSeconds and CompletionRate are those of the linked article, of all its
-	// readers: readers are not followed from the link on.
+	// MedianSeconds and CompletionRate are those of the views that the post's short
+	// links opened; nil: none of them sent a heartbeat.
 	MedianSeconds  *float64
 	CompletionRate *float64
 }

@@ -125,7 +125,7 @@ func (s *Store) ReportArticleValues(ctx context.Context, site uuid.UUID, dimensi
 }
 
 func engagementFrom(engaged, scrolled []int64) *counter.EngagementDelta {
-	if engaged == nil {
+	if len(engaged) == 0 {
 		return nil
 	}
 	var e counter.EngagementDelta

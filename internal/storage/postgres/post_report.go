@@ -81,7 +81,7 @@ func addPart(row *postreport.Row, p *db.PostReportPartsRow) error {
 	return nil
 }
 
-// addReportLinks adds clicks and visits, and the article that the first link to a site
+// addReportLinks adds clicks, visits and engagement, and the article that the first link to a site
 // of the workspace leads to.
 func (s *Store) addReportLinks(ctx context.Context, workspaceID uuid.UUID, posts []uuid.UUID, first counter.Day, rows []postreport.Row) error {
 	links, err := s.q.PostReportLinks(ctx, db.PostReportLinksParams{WorkspaceID: workspaceID, Posts: posts, FromDay: dateOf(first)})
@@ -102,20 +102,26 @@ func (s *Store) addReportLinks(ctx context.Context, workspaceID uuid.UUID, posts
 			urls, pages = append(urls, l.Url), append(pages, page)
 		}
 	}
-	articles, err := s.reportArticles(ctx, workspaceID, urls, pages, first)
+	articles, err := s.reportArticles(ctx, workspaceID, urls, pages)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		r := &rows[i]
+		var engagement *counter.EngagementDelta
 		for _, l := range byTarget[target{r.PostID, r.AccountID}] {
 			r.Clicks = plus(r.Clicks, l.Clicks)
 			if l.Visits >= 0 {
 				r.Visits = plus(r.Visits, l.Visits)
 			}
-			if a := articles[l.Url]; a != nil && r.ArticleID == nil && r.MedianSeconds == nil {
-				addArticle(r, a)
+			engagement = engagement.Plus(engagementFrom(l.Engaged, l.Scrolled))
+			if a := articles[l.Url]; a != nil && r.ArticleID == nil {
+				r.ArticleID, r.Title, r.Authors, r.Section = &a.ArticleID, a.Title, a.Authors, a.Section
 			}
+		}
+		if engagement != nil {
+			median, completed := engagement.Median().Seconds(), engagement.CompletionRate()
+			r.MedianSeconds, r.CompletionRate = &median, &completed
 		}
 	}
 	return nil
@@ -128,30 +134,18 @@ func plus(sum *int64, more int64) *int64 {
 	return &more
 }
 
-func (s *Store) reportArticles(ctx context.Context, workspaceID uuid.UUID, urls, pages []string, first counter.Day) (map[string]*db.PostReportArticlesRow, error) {
+func (s *Store) reportArticles(ctx context.Context, workspaceID uuid.UUID, urls, pages []string) (map[string]*db.PostReportArticlesRow, error) {
 	found := map[string]*db.PostReportArticlesRow{}
 	if len(urls) == 0 {
 		return found, nil
 	}
-	rows, err := s.q.PostReportArticles(ctx, db.PostReportArticlesParams{WorkspaceID: workspaceID, Urls: urls, Pages: pages, FromDay: dateOf(first)})
+	rows, err := s.q.PostReportArticles(ctx, db.PostReportArticlesParams{WorkspaceID: workspaceID, Urls: urls, Pages: pages})
 	for i := range rows {
 		if found[rows[i].Url] == nil {
 			found[rows[i].Url] = &rows[i]
 		}
 	}
 	return found, err
-}
-
-func addArticle(r *postreport.Row, a *db.PostReportArticlesRow) {
-	r.ArticleID, r.Title, r.Authors, r.Section = a.ArticleID, a.Title, a.Authors, a.Section
-	if len(a.Engaged) == 0 || a.Engaged[0] == 0 {
-		return
-	}
-	var e counter.EngagementDelta
-	copy(e.Engaged[:], a.Engaged)
-	copy(e.Scrolled[:], a.Scrolled)
-	median, completed := e.Median().Seconds(), e.CompletionRate()
-	r.MedianSeconds, r.CompletionRate = &median, &completed
 }
 
 // addReportConversions adds conversions to posts that are on one account.

@@ -41,12 +41,13 @@ func (s *Store) ReportEventProperties(ctx context.Context, site uuid.UUID, event
 }
 
 // ReportPosts reads clicks on the short links of posts that lead to a site, and the
-// visits that started with them.
+// visits that started with them, with the engagement of the views that they opened.
 func (s *Store) ReportPosts(ctx context.Context, site uuid.UUID, by string, from, to counter.Day, limit int) ([]report.Row, error) {
 	found, err := s.q.ReportPosts(ctx, db.ReportPostsParams{SiteID: site, By: by, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // a million at most
 	rows := make([]report.Row, len(found))
 	for i := range found {
-		rows[i] = report.Row{Value: found[i].Value, Label: found[i].Label, Totals: report.Totals{Clicks: &found[i].Clicks, Visits: &found[i].Visits}}
+		rows[i] = report.Row{Value: found[i].Value, Label: found[i].Label, Totals: report.Totals{Clicks: &found[i].Clicks, Visits: &found[i].Visits,
+			Engagement: engagementFrom(found[i].Engaged, found[i].Scrolled)}}
 	}
 	return rows, err
 }

@@ -218,6 +218,9 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	if err == nil {
 		err = b.engagement.writePages(ctx, q)
 	}
+	if err == nil {
+		err = b.engagement.writeLinks(ctx, q)
+	}
 	if err == nil && len(hours.Hours) > 0 {
 		err = q.MarkViewHours(ctx, hours.Hours)
 	}

@@ -12,13 +12,13 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// engagementRows is the engagement of a batch, by page and day and by site and
-// day.
+// engagementRows is the engagement of a batch, by page and day, by site and day, and
+// by short link and day.
 type engagementRows struct {
-	pages, sites map[engagementKey]*counter.EngagementDelta
+	pages, sites, links map[engagementKey]*counter.EngagementDelta
 }
 
-// engagementKey identifies a row; page is "" for a site's.
+// engagementKey identifies a row; page is "" for a site's, the code for a link's.
 type engagementKey struct {
 	counter.PageID
 	day counter.Day
@@ -26,12 +26,17 @@ type engagementKey struct {
 
 // engagementOf adds up the engagement of deltas.
 func engagementOf(deltas []counter.Delta) engagementRows {
-	rows := engagementRows{pages: map[engagementKey]*counter.EngagementDelta{}, sites: map[engagementKey]*counter.EngagementDelta{}}
+	rows := engagementRows{pages: map[engagementKey]*counter.EngagementDelta{}, sites: map[engagementKey]*counter.EngagementDelta{},
+		links: map[engagementKey]*counter.EngagementDelta{}}
 	for i := range deltas {
 		for j := range deltas[i].Engagement {
 			e := &deltas[i].Engagement[j]
 			addEngagement(rows.pages, engagementKey{counter.PageID{Site: deltas[i].Site, Page: sanitizeText(deltas[i].Page)}, e.Day}, e)
 			addEngagement(rows.sites, engagementKey{counter.PageID{Site: deltas[i].Site}, e.Day}, e)
+		}
+		for j := range deltas[i].Links {
+			l := &deltas[i].Links[j]
+			addEngagement(rows.links, engagementKey{counter.PageID{Site: deltas[i].Site, Page: sanitizeText(l.Link)}, l.Day}, &l.EngagementDelta)
 		}
 	}
 	return rows
@@ -82,6 +87,15 @@ func (r engagementRows) writePages(ctx context.Context, q *db.Queries) error {
 	c := columnsOf(r.pages)
 	return chunks(len(c.days), func(from, to int) error {
 		return q.AddViewEngagement(ctx, db.AddViewEngagementParams{SiteIds: c.sites[from:to], Pages: c.pages[from:to], Days: c.days[from:to],
+			Engaged: c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets], Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps]})
+	})
+}
+
+// writeLinks adds the rows of short links.
+func (r engagementRows) writeLinks(ctx context.Context, q *db.Queries) error {
+	c := columnsOf(r.links)
+	return chunks(len(c.days), func(from, to int) error {
+		return q.AddLinkEngagement(ctx, db.AddLinkEngagementParams{SiteIds: c.sites[from:to], Codes: c.pages[from:to], Days: c.days[from:to],
 			Engaged: c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets], Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps]})
 	})
 }

@@ -201,7 +201,7 @@ func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		removed = 0
 		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){q.EraseViewHours, q.EraseViewDays, q.EraseViewMonths,
-			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewEngagement, q.EraseSiteEngagement, q.EraseSiteHours, q.EraseSiteDays, q.EraseSiteDimensionDays,
+			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewEngagement, q.EraseSiteEngagement, q.EraseLinkEngagement, q.EraseSiteHours, q.EraseSiteDays, q.EraseSiteDimensionDays,
 			q.EraseSitePageDays, q.EraseSitePageMonths, q.EraseSitePageMonthsDue, q.EraseSiteEvents, q.EraseSiteArticleDays, q.EraseSiteArticles, q.EraseSiteArticleCursor,
 			q.EraseSiteImports, q.EraseSiteAlerts, q.EraseViewPages} { // pages last: their ids name the rows
 			n, err := erase(ctx, site)

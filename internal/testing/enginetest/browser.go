@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -42,6 +41,9 @@ type Tab struct {
 	session string
 }
 
+// userAgent is that of Chromium with a window.
+const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+
 // browserTimeout is the timeout of a response.
 const browserTimeout = time.Minute
 
@@ -58,7 +60,7 @@ func Chromium(t testing.TB, resolve string) *Browser {
 	dir := t.TempDir()
 	// Closing the pipe ends the browser.
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
-		"--disable-blink-features=AutomationControlled", "--accept-lang=vi-VN", "--disable-background-networking", "--disable-component-update",
+		"--disable-blink-features=AutomationControlled", "--accept-lang=vi-VN", "--disable-background-networking", "--disable-component-update", "--user-agent="+userAgent,
 		"--host-resolver-rules="+resolve, "--user-data-dir="+filepath.Join(dir, "profile"), "about:blank")
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
@@ -154,28 +156,33 @@ func (b *Browser) call(session, method string, params map[string]any, result any
 // scripts that run before each page's own.
 func (b *Browser) Open(extra ...string) *Tab {
 	b.t.Helper()
-	var context struct{ BrowserContextID string }
-	var target struct{ TargetID string }
+	target := b.OpenUncontrolled("about:blank")
 	var attached struct{ SessionID string }
-	must := func(err error) {
-		b.t.Helper()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+	if err := b.call("", "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &attached); err != nil {
+		b.t.Fatal(err)
 	}
-	must(b.call("", "Target.createBrowserContext", map[string]any{}, &context))
-	must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target))
-	must(b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached))
 	tab := &Tab{browser: b, session: attached.SessionID}
-	var version struct{ UserAgent string }
-	must(b.call("", "Browser.getVersion", map[string]any{}, &version))
 	tab.Call("Page.enable", nil)
 	tab.Call("Network.enable", nil)
-	tab.Call("Network.setUserAgentOverride", map[string]any{"userAgent": strings.Replace(version.UserAgent, "HeadlessChrome", "Chrome", 1), "acceptLanguage": "vi-VN"})
 	for _, script := range extra {
 		tab.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script})
 	}
 	return tab
+}
+
+// OpenUncontrolled opens an address in a tab of its own profile that nothing controls,
+// and returns its number. Only such a tab prerenders pages.
+func (b *Browser) OpenUncontrolled(address string) (target string) {
+	b.t.Helper()
+	var context struct{ BrowserContextID string }
+	var created struct{ TargetID string }
+	if err := b.call("", "Target.createBrowserContext", map[string]any{}, &context); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.call("", "Target.createTarget", map[string]any{"url": address, "browserContextId": context.BrowserContextID}, &created); err != nil {
+		b.t.Fatal(err)
+	}
+	return created.TargetID
 }
 
 // Call calls a method of the protocol.

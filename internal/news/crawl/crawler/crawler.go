@@ -12,6 +12,7 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -131,12 +132,13 @@ type Limits struct {
 	Concurrency        int           // parallel requests to a domain when politeness is off
 	DailyBudget        int           // pages of a domain per day; 0: unlimited
 	MaxSimilarSections int           // sections of a domain whose URLs have the same shape
+	MaxUnstoredBytes   int64         // of fetched pages that wait for storage while other pages of their domains are fetched
 }
 
 // DefaultLimits are the limits in production.
 func DefaultLimits() Limits {
 	return Limits{RequestDelay: time.Second, MaxRobotsDelay: 30 * time.Second, IPDelay: 100 * time.Millisecond, FetchTimeout: 45 * time.Second, LeaseTTL: 90 * time.Second,
-		MaxRetryAfter: 24 * time.Hour, RunTimeout: 4 * time.Minute, MaxIdleWait: 15 * time.Second, BatchSize: 100, Concurrency: 1, DailyBudget: 20_000, MaxSimilarSections: 200}
+		MaxRetryAfter: 24 * time.Hour, RunTimeout: 4 * time.Minute, MaxIdleWait: 15 * time.Second, BatchSize: 100, Concurrency: 1, DailyBudget: 20_000, MaxSimilarSections: 200, MaxUnstoredBytes: 64 << 20}
 }
 
 // Crawler crawls domains. It is safe for concurrent use.
@@ -157,6 +159,8 @@ type Crawler struct {
 	Policy crawl.RevisitPolicy
 	Limits Limits
 	Log    *slog.Logger
+
+	unstoredBytes atomic.Int64 // see Limits.MaxUnstoredBytes
 }
 
 // Result summarizes the crawl of a domain.

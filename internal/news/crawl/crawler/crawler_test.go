@@ -36,7 +36,7 @@ const delay = 60 * time.Millisecond
 
 func limits() crawler.Limits {
 	return crawler.Limits{RequestDelay: delay, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond, FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
-		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20}
+		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20, MaxUnstoredBytes: 64 << 20}
 }
 
 func newFixture(t *testing.T, o crawltest.Options, l crawler.Limits) *fixture {

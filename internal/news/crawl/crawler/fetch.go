@@ -72,9 +72,9 @@ func (r *run) checkRobots(ctx context.Context, slot *admission, u weburl.URL) (V
 }
 
 // fetch fetches one URL and returns what to record; nil means that the URL is
-// released. fetched is called after the response arrived, before anything is
-// stored.
-func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.FetchRecord, error) {
+// released. fetched is called after the response arrived and was applied to the
+// domain, before anything is stored.
+func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func(bytes int)) (*crawl.FetchRecord, error) {
 	target, err := weburl.Parse(u.URL, weburl.Rules{DropNothing: true})
 	if err != nil {
 		return r.exclude(u, r.Policy.DeadInterval), nil //nolint:nilerr // not a URL; stored by another version of the program
@@ -108,15 +108,18 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.Fe
 	if res, err = asTimeout(ctx, u.URL, res, err); err != nil {
 		return nil, err
 	}
-	if res.Outcome == fetch.Throttled {
-		slot.minPause = r.throttleDelay(res)
+	if res.Outcome == fetch.BlockedByRobots && chain.err != nil {
+		res.Outcome = fetch.Timeout
+	}
+	if err := r.blockIfUnavailable(ctx, slot, res); err != nil {
+		return nil, err
 	}
 	slot.finish(ctx, r.pause())
 	if chain.target != nil {
 		verdict.TDM = chain.target.TDM
 	}
-	fetched()
-	return r.handleResult(ctx, u, res, chain, verdict)
+	fetched(len(res.Body))
+	return r.handleResult(ctx, u, res, verdict)
 }
 
 // request builds the request for a URL. It is unconditional for a page that is

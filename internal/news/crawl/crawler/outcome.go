@@ -14,11 +14,8 @@ import (
 // not each find that out.
 const maxConsecutiveFailures = 5
 
-// handleResult decides what a fetch result means for its URL and its domain.
-func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, h *redirectChain, v Verdict) (*crawl.FetchRecord, error) {
-	if res.Outcome == fetch.BlockedByRobots && h.err != nil {
-		res.Outcome = fetch.Timeout
-	}
+// handleResult decides what a fetch result means for its URL.
+func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, v Verdict) (*crawl.FetchRecord, error) {
 	f := &crawl.FetchRecord{URL: u, Requests: res.Requests, Bytes: res.WireBytes, ResponseTime: res.FirstByte}
 	f.URL.LastStatus = res.Status
 	if res.Outcome != fetch.OK && res.Outcome != fetch.NotModified {
@@ -38,11 +35,7 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 			err = r.recordSeedCrawl(ctx, f, false, "")
 		}
 	case fetch.Throttled:
-		wait := r.throttleDelay(res)
-		if err := r.blockDomain(ctx, wait); err != nil {
-			return nil, err
-		}
-		f.Failed, f.DueIn = true, wait
+		f.Failed, f.DueIn = true, r.throttleDelay(res)
 		err = r.recordSeedCrawl(ctx, f, false, "throttled: "+res.Reason)
 	case fetch.NotFound:
 		r.markRemoved(f, u, res)
@@ -63,11 +56,18 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 	if err != nil {
 		return nil, err
 	}
-	return f, r.trackFailures(ctx, res)
+	return f, nil
 }
 
-// trackFailures blocks a domain that stopped responding.
-func (r *run) trackFailures(ctx context.Context, res *fetch.Result) error {
+// blockIfUnavailable blocks a domain that throttles requests or stopped
+// responding. It must run before the next request may start.
+func (r *run) blockIfUnavailable(ctx context.Context, slot *admission, res *fetch.Result) error {
+	if res.Outcome == fetch.Throttled {
+		slot.minPause = r.throttleDelay(res)
+		if err := r.blockDomain(ctx, slot.minPause); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	if res.Outcome == fetch.Unreachable || res.Outcome == fetch.Timeout {
 		r.consecutiveFailures++

@@ -8,69 +8,91 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// storersPerFetcher is the number of storing workers per fetching worker when
-// politeness is off. Storing waits for disks and must not hold up the network.
+// storersPerFetcher is how many pages of a domain, per concurrent request, are
+// stored while the next are requested. Storing waits for disks, and recording
+// for other records; neither must hold up the next request.
 const storersPerFetcher = 8
 
-// workerPool fetches and stores the URLs of a run. It has one worker, or
-// several when politeness is off.
+// workerPool fetches and stores the URLs of a run, each in a goroutine of its
+// own. Under politeness rules it fetches one at a time, and starts the next
+// request only after the previous one was applied to the domain.
 type workerPool struct {
 	run        *run
-	queue      chan crawl.URL
+	until      time.Time
 	fetchSlots chan struct{} // one per concurrent request
-	workers    sync.WaitGroup
-	pending    sync.WaitGroup // submitted and not done
-	shutdown   func() error
+	urlSlots   chan struct{} // one per URL that is fetched or stored
+	inProgress sync.WaitGroup
+
+	errOnce  sync.Once
+	firstErr error
 }
 
-// startPool starts the workers. They stop, at the latest, with ctx.
-func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
-	concurrency, workers := 1, 1
+// startPool returns a pool that starts no request after until.
+func (r *run) startPool(until time.Time) *workerPool {
+	concurrency := 1
 	if r.Limits.RequestDelay == 0 {
 		concurrency = max(r.Limits.Concurrency, 1)
-		workers = concurrency * (1 + storersPerFetcher)
 	}
-	c := &workerPool{run: r, queue: make(chan crawl.URL), fetchSlots: make(chan struct{}, concurrency)}
-	var once sync.Once
-	var firstErr error
-	for range workers {
-		c.workers.Go(func() {
-			for u := range c.queue {
-				if err := c.process(ctx, u, until); err != nil {
-					once.Do(func() { firstErr = err })
-					r.stopping.Store(true)
-				}
-				c.pending.Done()
-			}
-		})
-	}
-	c.shutdown = sync.OnceValue(func() error {
-		close(c.queue)
-		c.workers.Wait()
-		return firstErr
+	return &workerPool{run: r, until: until, fetchSlots: make(chan struct{}, concurrency),
+		urlSlots: make(chan struct{}, concurrency*(1+storersPerFetcher))}
+}
+
+// submit waits until a URL may be fetched, and starts that. It does not take
+// URLs in advance: what is leased next depends on the pages before.
+func (p *workerPool) submit(ctx context.Context, u crawl.URL) {
+	p.urlSlots <- struct{}{}
+	p.fetchSlots <- struct{}{}
+	p.inProgress.Go(func() {
+		defer func() { <-p.urlSlots }()
+		t := &urlTask{pool: p, fetching: true}
+		defer t.finish()
+		if p.run.stopping.Load() || ctx.Err() != nil || !time.Now().Before(p.until) {
+			return // released with the run
+		}
+		if err := p.run.process(ctx, u, t.fetched); err != nil {
+			p.errOnce.Do(func() { p.firstErr = err })
+			p.run.stopping.Store(true)
+		}
 	})
-	return c
 }
 
-func (c *workerPool) process(ctx context.Context, u crawl.URL, until time.Time) error {
-	c.fetchSlots <- struct{}{}
-	fetched := sync.OnceFunc(func() { <-c.fetchSlots })
-	if !c.run.stopping.Load() && ctx.Err() == nil && time.Now().Before(until) {
-		return c.run.process(ctx, u, fetched)
+// wait waits until all submitted URLs are processed, and returns the first
+// error.
+func (p *workerPool) wait() error {
+	p.inProgress.Wait()
+	return p.firstErr
+}
+
+// urlTask is the processing of one URL.
+type urlTask struct {
+	pool     *workerPool
+	fetching bool
+	reserved int64 // bytes of the page that waits for storage
+}
+
+// fetched lets the next request start, unless too many pages of all domains
+// wait for storage; then the next request waits until this one is stored. The
+// argument is the size of the page.
+func (t *urlTask) fetched(bytes int) {
+	if t.fetching && t.pool.run.reserveMemory(int64(bytes)) {
+		t.reserved, t.fetching = int64(bytes), false
+		<-t.pool.fetchSlots
 	}
-	fetched()
-	return nil // released with the run
 }
 
-// submit hands a URL to a free worker.
-func (c *workerPool) submit(u crawl.URL) {
-	c.pending.Add(1)
-	c.queue <- u
+func (t *urlTask) finish() {
+	t.pool.run.unstoredBytes.Add(-t.reserved)
+	if t.fetching {
+		<-t.pool.fetchSlots
+	}
 }
 
-// wait waits until all submitted URLs are processed.
-func (c *workerPool) wait() { c.pending.Wait() }
-
-// stop waits for the workers to finish and returns the first error. Nothing can
-// be submitted after that.
-func (c *workerPool) stop() error { return c.shutdown() }
+// reserveMemory reports whether a fetched page may wait for storage while
+// others are fetched.
+func (c *Crawler) reserveMemory(bytes int64) bool {
+	if c.unstoredBytes.Add(bytes) <= c.Limits.MaxUnstoredBytes {
+		return true
+	}
+	c.unstoredBytes.Add(-bytes)
+	return false
+}

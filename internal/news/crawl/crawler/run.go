@@ -72,8 +72,8 @@ func (r *run) crawl(ctx context.Context, stop <-chan struct{}, heartbeat func(Re
 
 // work leases URLs and hands them to the workers until none are due.
 func (r *run) work(ctx context.Context, until time.Time) error {
-	pool := r.startPool(ctx, until)
-	defer func() { _ = pool.stop() }() // returns the same error again
+	pool := r.startPool(until)
+	defer func() { _ = pool.wait() }() // returns the same error again
 	for leasedAny := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
 		urls, err := r.URLs.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
 			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval})
@@ -86,7 +86,7 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 			}
 			// In-flight fetches may still discover something.
 			leasedAny = false
-			pool.wait()
+			_ = pool.wait() // an error stops the run
 			continue
 		}
 		leasedAny = true
@@ -96,10 +96,10 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 		}
 		r.mu.Unlock()
 		for _, u := range urls {
-			pool.submit(u)
+			pool.submit(ctx, u)
 		}
 	}
-	if err := pool.stop(); err != nil {
+	if err := pool.wait(); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -137,14 +137,14 @@ func (r *run) batchSize() int {
 	return r.Limits.BatchSize
 }
 
-// process fetches a URL and records the result. It calls fetched, once or more,
-// when it makes no more requests.
-func (r *run) process(ctx context.Context, u crawl.URL, fetched func()) error {
-	defer fetched()
+// process fetches a URL and records the result. It calls fetched with the size
+// of the page, once or more, when it makes no more requests.
+func (r *run) process(ctx context.Context, u crawl.URL, fetched func(bytes int)) error {
 	f, err := r.fetch(ctx, u, fetched)
 	if err != nil || f == nil {
 		return err // nil: the URL is released
 	}
+	fetched(0)
 	recorded, err := r.Record(ctx, *f)
 	if err != nil {
 		return err

@@ -12,6 +12,36 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const addLinkEngagement = `-- name: AddLinkEngagement :exec
+insert into link_engagement (site_id, code, day, engaged, scrolled)
+select w.site_id, w.code, w.day, ($1::bigint[])[24 * w.i - 23 : 24 * w.i], ($2::bigint[])[4 * w.i - 3 : 4 * w.i]
+from (select unnest($3::uuid[]) as site_id, unnest($4::text[]) as code, unnest($5::date[]) as day,
+        generate_series(1, cardinality($5::date[])) as i) w
+join sites s on s.id = w.site_id join links l on l.code = w.code and l.workspace_id = s.workspace_id order by 2, 1, 3
+on conflict (code, site_id, day) do update set engaged = add_counts(link_engagement.engaged, excluded.engaged),
+    scrolled = add_counts(link_engagement.scrolled, excluded.scrolled)
+`
+
+type AddLinkEngagementParams struct {
+	Engaged  []int64
+	Scrolled []int64
+	SiteIds  []uuid.UUID
+	Codes    []string
+	Days     []pgtype.Date
+}
+
+// Codes that are not of a link of the site's workspace are skipped: anyone can send them.
+func (q *Queries) AddLinkEngagement(ctx context.Context, arg AddLinkEngagementParams) error {
+	_, err := q.db.Exec(ctx, addLinkEngagement,
+		arg.Engaged,
+		arg.Scrolled,
+		arg.SiteIds,
+		arg.Codes,
+		arg.Days,
+	)
+	return err
+}
+
 const addSiteEngagement = `-- name: AddSiteEngagement :exec
 insert into site_engagement (site_id, day, engaged, scrolled)
 select w.site_id, w.day, ($1::bigint[])[24 * w.i - 23 : 24 * w.i], ($2::bigint[])[4 * w.i - 3 : 4 * w.i]
@@ -66,6 +96,18 @@ func (q *Queries) AddViewEngagement(ctx context.Context, arg AddViewEngagementPa
 		arg.Days,
 	)
 	return err
+}
+
+const eraseLinkEngagement = `-- name: EraseLinkEngagement :execrows
+delete from link_engagement where site_id = $1
+`
+
+func (q *Queries) EraseLinkEngagement(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseLinkEngagement, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const eraseSiteEngagement = `-- name: EraseSiteEngagement :execrows

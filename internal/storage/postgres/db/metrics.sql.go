@@ -356,14 +356,11 @@ func (q *Queries) PostMetrics(ctx context.Context, postID uuid.UUID) ([]PostMetr
 }
 
 const postReportArticles = `-- name: PostReportArticles :many
-select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section,
-    coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
+select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section
 from (select unnest($1::text[]) as url, unnest($2::text[]) as page) u
 join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host), lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
     where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
-left join site_articles a on a.site_id = s.id and a.page = u.page
-left join view_pages v on v.site_id = s.id and v.page = u.page
-left join lateral (select sum_counts(n.engaged) as engaged, sum_counts(n.scrolled) as scrolled from view_engagement n where n.page_id = v.id and n.day >= $4) e on true
+join site_articles a on a.site_id = s.id and a.page = u.page
 order by u.url, s.id
 `
 
@@ -371,27 +368,19 @@ type PostReportArticlesParams struct {
 	Urls        []string
 	Pages       []string
 	WorkspaceID uuid.UUID
-	FromDay     pgtype.Date
 }
 
 type PostReportArticlesRow struct {
 	Url       string
-	ArticleID *uuid.UUID
+	ArticleID uuid.UUID
 	Title     string
 	Authors   []string
 	Section   string
-	Engaged   []int64
-	Scrolled  []int64
 }
 
-// The articles that links lead to, with the engagement of all their readers.
+// The articles that links lead to.
 func (q *Queries) PostReportArticles(ctx context.Context, arg PostReportArticlesParams) ([]PostReportArticlesRow, error) {
-	rows, err := q.db.Query(ctx, postReportArticles,
-		arg.Urls,
-		arg.Pages,
-		arg.WorkspaceID,
-		arg.FromDay,
-	)
+	rows, err := q.db.Query(ctx, postReportArticles, arg.Urls, arg.Pages, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -405,8 +394,6 @@ func (q *Queries) PostReportArticles(ctx context.Context, arg PostReportArticles
 			&i.Title,
 			&i.Authors,
 			&i.Section,
-			&i.Engaged,
-			&i.Scrolled,
 		); err != nil {
 			return nil, err
 		}
@@ -458,11 +445,14 @@ func (q *Queries) PostReportConversions(ctx context.Context, arg PostReportConve
 const postReportLinks = `-- name: PostReportLinks :many
 select l.post_id::uuid as post_id, l.account_id, l.url, coalesce(v.clicks, 0)::bigint as clicks,
     (case when s.id is not null then coalesce((select sum(d.visits) from site_dimension_days d
-        where d.site_id = s.id and d.dimension = 'link' and d.day >= $1 and d.value = l.code), 0) else -1 end)::bigint as visits
+        where d.site_id = s.id and d.dimension = 'link' and d.day >= $1 and d.value = l.code), 0) else -1 end)::bigint as visits,
+    coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
 from links l left join view_pages v on v.site_id = l.workspace_id and v.page = 'link/' || l.code
 left join lateral (select s.id from sites s where s.workspace_id = l.workspace_id
     and exists (select 1 from unnest(s.domains) h(host), lower(substring(l.url from '^https?://([^/:?#]+)')) u(host)
         where u.host = h.host or right(u.host, length(h.host) + 1) = '.' || h.host) order by s.id limit 1) s on true
+left join lateral (select sum_counts(n.engaged) as engaged, sum_counts(n.scrolled) as scrolled from link_engagement n
+    where n.code = l.code and n.site_id = s.id and n.day >= $1) e on true
 where l.workspace_id = $2 and l.post_id = any($3::uuid[])
 order by l.post_id, l.account_id, l.created_at, l.code
 `
@@ -479,10 +469,13 @@ type PostReportLinksRow struct {
 	Url       string
 	Clicks    int64
 	Visits    int64
+	Engaged   []int64
+	Scrolled  []int64
 }
 
-// Clicks on the short links of posts, and the visits of the workspace's sites that
-// started with them; null where a link leads to another site.
+// Clicks on the short links of posts, the visits of the workspace's sites that
+// started with them (-1 where a link leads to another site), and the engagement of the
+// views that they opened.
 func (q *Queries) PostReportLinks(ctx context.Context, arg PostReportLinksParams) ([]PostReportLinksRow, error) {
 	rows, err := q.db.Query(ctx, postReportLinks, arg.FromDay, arg.WorkspaceID, arg.Posts)
 	if err != nil {
@@ -498,6 +491,8 @@ func (q *Queries) PostReportLinks(ctx context.Context, arg PostReportLinksParams
 			&i.Url,
 			&i.Clicks,
 			&i.Visits,
+			&i.Engaged,
+			&i.Scrolled,
 		); err != nil {
 			return nil, err
 		}

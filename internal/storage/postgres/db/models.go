@@ -1794,6 +1794,14 @@ type Link struct {
 	DisabledAt  *time.Time
 }
 
+type LinkEngagement struct {
+	SiteID   uuid.UUID
+	Code     string
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
+}
+
 type LlmUsage struct {
 	Day    pgtype.Date
 	Tokens int64

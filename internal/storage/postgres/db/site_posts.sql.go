@@ -28,13 +28,17 @@ with targets as materialized (
 ), visits as (
     select v.value as code, sum(v.visits) as visits from site_dimension_days v
     where v.site_id = $3 and v.dimension = 'link' and v.day >= $4 and v.day < $5 group by v.value
+), engagement as (
+    select e.code, sum_counts(e.engaged) as engaged, sum_counts(e.scrolled) as scrolled from link_engagement e
+    where e.site_id = $3 and e.day >= $4 and e.day < $5 group by e.code
 ), sums as (
     select case $1::text when 'post' then t.post_id::text when 'account' then coalesce(t.account_id::text, '') else t.network end as value,
-        coalesce(sum(c.clicks), 0) as clicks, coalesce(sum(v.visits), 0) as visits
-    from targets t left join clicks c on c.code = t.code left join visits v on v.code = t.code
+        coalesce(sum(c.clicks), 0) as clicks, coalesce(sum(v.visits), 0) as visits, sum_counts(e.engaged) as engaged, sum_counts(e.scrolled) as scrolled
+    from targets t left join clicks c on c.code = t.code left join visits v on v.code = t.code left join engagement e on e.code = t.code
     where c.clicks is not null or v.visits is not null group by 1
 )
 select s.value::text as value, s.clicks::bigint as clicks, s.visits::bigint as visits,
+    coalesce(s.engaged, '{}')::bigint[] as engaged, coalesce(s.scrolled, '{}')::bigint[] as scrolled,
     coalesce(case $1::text when 'post' then (select left(p.content, 120) from scheduled_posts p where p.post_id::text = s.value)
         when 'account' then (select coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle) from accounts a where a.id::text = s.value) end, '')::text as label
 from sums s order by s.clicks desc, s.visits desc, s.value limit $2
@@ -49,14 +53,17 @@ type ReportPostsParams struct {
 }
 
 type ReportPostsRow struct {
-	Value  string
-	Clicks int64
-	Visits int64
-	Label  string
+	Value    string
+	Clicks   int64
+	Visits   int64
+	Engaged  []int64
+	Scrolled []int64
+	Label    string
 }
 
 // Clicks on the short links of posts that lead to a site, by UTC, and the visits
-// of the site that started with them, by post, account or network.
+// of the site that started with them, by post, account or network; and the engagement
+// of the views that they opened.
 func (q *Queries) ReportPosts(ctx context.Context, arg ReportPostsParams) ([]ReportPostsRow, error) {
 	rows, err := q.db.Query(ctx, reportPosts,
 		arg.By,
@@ -76,6 +83,8 @@ func (q *Queries) ReportPosts(ctx context.Context, arg ReportPostsParams) ([]Rep
 			&i.Value,
 			&i.Clicks,
 			&i.Visits,
+			&i.Engaged,
+			&i.Scrolled,
 			&i.Label,
 		); err != nil {
 			return nil, err

@@ -368,6 +368,17 @@ create table links (
 );
 create index links_page on links (workspace_id, created_at desc, code);
 create index links_post on links (post_id) where post_id is not null;
+-- Engaged time and scroll depth of the views that a short link opened, as in
+-- view_engagement.
+create table link_engagement (
+    site_id  uuid not null,
+    code     text not null references links on delete cascade,
+    day      date not null,
+    engaged  bigint[] not null check (cardinality(engaged) = 24),
+    scrolled bigint[] not null check (cardinality(scrolled) = 4),
+    primary key (code, site_id, day)
+) with (fillfactor = 80);
+create index link_engagement_site on link_engagement (site_id);
 
 -- Statistics that were imported from other products. Their rows have the import's id
 -- and are of days before the first one that Dateline counted.
@@ -464,7 +475,7 @@ create index site_alerts_workspace on site_alerts (workspace_id);
 -- +goose Down
 drop aggregate sum_counts(bigint[]);
 drop function add_counts;
-drop table stats_imports, site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table stats_imports, site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, link_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

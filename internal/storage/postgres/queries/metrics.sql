@@ -103,15 +103,19 @@ where p.workspace_id = @workspace_id and first.segment = 0 and first.posted_at >
 order by first.posted_at desc, t.post_id, t.account_id, r.segment limit @rows;
 
 -- name: PostReportLinks :many
--- Clicks on the short links of posts, and the visits of the workspace's sites that
--- started with them; null where a link leads to another site.
+-- Clicks on the short links of posts, the visits of the workspace's sites that
+-- started with them (-1 where a link leads to another site), and the engagement of the
+-- views that they opened.
 select l.post_id::uuid as post_id, l.account_id, l.url, coalesce(v.clicks, 0)::bigint as clicks,
     (case when s.id is not null then coalesce((select sum(d.visits) from site_dimension_days d
-        where d.site_id = s.id and d.dimension = 'link' and d.day >= @from_day and d.value = l.code), 0) else -1 end)::bigint as visits
+        where d.site_id = s.id and d.dimension = 'link' and d.day >= @from_day and d.value = l.code), 0) else -1 end)::bigint as visits,
+    coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
 from links l left join view_pages v on v.site_id = l.workspace_id and v.page = 'link/' || l.code
 left join lateral (select s.id from sites s where s.workspace_id = l.workspace_id
     and exists (select 1 from unnest(s.domains) h(host), lower(substring(l.url from '^https?://([^/:?#]+)')) u(host)
         where u.host = h.host or right(u.host, length(h.host) + 1) = '.' || h.host) order by s.id limit 1) s on true
+left join lateral (select sum_counts(n.engaged) as engaged, sum_counts(n.scrolled) as scrolled from link_engagement n
+    where n.code = l.code and n.site_id = s.id and n.day >= @from_day) e on true
 where l.workspace_id = @workspace_id and l.post_id = any(@posts::uuid[])
 order by l.post_id, l.account_id, l.created_at, l.code;
 
@@ -122,13 +126,10 @@ where v.page = any(@pages::text[]) and (v.site_id = @workspace_id or v.site_id i
 group by v.page;
 
 -- name: PostReportArticles :many
--- The articles that links lead to, with the engagement of all their readers.
-select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section,
-    coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
+-- The articles that links lead to.
+select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section
 from (select unnest(@urls::text[]) as url, unnest(@pages::text[]) as page) u
 join sites s on s.workspace_id = @workspace_id and exists (select 1 from unnest(s.domains) h(host), lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
     where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
-left join site_articles a on a.site_id = s.id and a.page = u.page
-left join view_pages v on v.site_id = s.id and v.page = u.page
-left join lateral (select sum_counts(n.engaged) as engaged, sum_counts(n.scrolled) as scrolled from view_engagement n where n.page_id = v.id and n.day >= @from_day) e on true
+join site_articles a on a.site_id = s.id and a.page = u.page
 order by u.url, s.id;

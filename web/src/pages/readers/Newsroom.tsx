@@ -22,6 +22,8 @@ interface Column {
 const postColumns: Column[] = [
   { key: 'clicks', kind: 'count' },
   { key: 'visits', kind: 'count' },
+  { key: 'median_seconds', kind: 'duration' },
+  { key: 'completion_rate', kind: 'rate' },
 ]
 
 const articleColumns: Column[] = [

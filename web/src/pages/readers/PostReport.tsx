@@ -88,7 +88,7 @@ function useNumber() {
 function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
   const { t, i18n } = useTranslation()
   const number = useNumber()
-  const article = (value: number | undefined, kind: 'duration' | 'rate') => (value === undefined ? <Unknown /> : formatMetric(value, kind, i18n.language))
+  const reading = (value: number | undefined, kind: 'duration' | 'rate') => (value === undefined ? <Unknown /> : formatMetric(value, kind, i18n.language))
   const heads = [...metrics.map((m) => t(`postReport.metrics.${m}`)), t('postReport.engagedTime'), t('postReport.completion'), t('postReport.conversions')]
   return (
     <Table.ScrollContainer minWidth={760}>
@@ -126,10 +126,10 @@ function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
                 </Table.Td>
               ))}
               <Table.Td ta="right" className="dl-numbers">
-                {article(row.article?.median_seconds, 'duration')}
+                {reading(row.median_seconds, 'duration')}
               </Table.Td>
               <Table.Td ta="right" className="dl-numbers">
-                {article(row.article?.completion_rate, 'rate')}
+                {reading(row.completion_rate, 'rate')}
               </Table.Td>
               <Table.Td ta="right" className="dl-numbers">
                 {number(row.conversions)}
