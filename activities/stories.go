@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -63,23 +64,20 @@ func (s *Stories) PlaceArticles(ctx context.Context) (done int, err error) {
 	for {
 		n, err := s.Placer.Place(ctx, func(n int) { activity.RecordHeartbeat(ctx, done+n) })
 		done += n
-		if err != nil {
-			return done, err
-		}
 		if now := time.Now(); now.After(reviewAt) {
-			reviewed, err := s.Maintainer.Review(ctx, maxReviews)
-			if err != nil {
-				return done, err
-			}
+			reviewed, reviewErr := s.Maintainer.Review(ctx, maxReviews)
+			err = errors.Join(err, reviewErr)
 			if reviewed < maxReviews {
 				reviewAt = now.Add(check)
 			}
 		}
 		if now := time.Now(); now.After(alertAt) {
-			if _, err := s.Alerter.Alert(ctx); err != nil {
-				return done, err
-			}
+			_, alertErr := s.Alerter.Alert(ctx)
+			err = errors.Join(err, alertErr)
 			alertAt = now.Add(check)
+		}
+		if err != nil { // each step is tried although another one fails
+			return done, err
 		}
 		activity.RecordHeartbeat(ctx, done)
 		select {

@@ -39,3 +39,8 @@ func (d storyDrafts) CreateStoryDraft(ctx context.Context, who workspace.Princip
 	_, err := d.scheduler.CreateAutomatic(ctx, scheduling.Automatic{ID: id, Who: who, Draft: draft})
 	return err
 }
+
+// DiscardStoryDraft cancels the draft of an alert that is not sent.
+func (d storyDrafts) DiscardStoryDraft(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return d.scheduler.DiscardAutomatic(ctx, workspaceID, id)
+}

@@ -118,6 +118,14 @@ export class Dateline {
     })
   }
 
+  /** Runs a schedule of Temporal now, as its Web UI does. */
+  async run(schedule: string): Promise<void> {
+    const answer = await fetch(`http://127.0.0.1:${this.env.DATELINE_TEMPORAL_UI_PORT}/api/v1/namespaces/default/schedules/${schedule}/patch`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json', Cookie: '_csrf=test', 'X-CSRF-Token': 'test' }, body: JSON.stringify({ patch: { triggerImmediately: {} } }),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+
   /** A new link to log in with. */
   async link(): Promise<string> {
     const child = spawn(join(root, 'bin/dateline'), ['login-link'], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'inherit'] })

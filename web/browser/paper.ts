@@ -38,12 +38,13 @@ export class Paper {
   private readonly paths: string[] = []
   private server: Server | undefined
 
-  async listen(): Promise<void> {
+  /** host: a name or address of this machine, because a crawled domain has no port. */
+  async listen(host = '127.0.0.1'): Promise<void> {
     const server = createServer((request, answer) => this.answer(request.url ?? '', answer))
     this.server = server
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    await new Promise<void>((done) => server.listen(0, host, done))
     const address = server.address()
-    this.address = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`
+    this.address = `http://${host}:${typeof address === 'object' && address ? address.port : 0}/`
   }
 
   private answer(path: string, answer: ServerResponse): void {

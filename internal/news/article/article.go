@@ -76,7 +76,8 @@ type Origin struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// Article is an extracted article. Times are in UTC; unknown times are zero.
+// Article is an extracted article. Times have the offset that the page states or that its
+// site has, so that their day is the one that readers see; unknown times are zero.
 type Article struct {
 	Title     string    `json:"title"`
 	Authors   []string  `json:"authors,omitempty"`

@@ -95,14 +95,25 @@ type AlertStore interface {
 	DueStoryAlerts(ctx context.Context, workspace uuid.UUID, limit int) ([]Alert, error)
 	// StoryOf returns a story as a workspace sees it, and whether posts link to it.
 	StoryOf(ctx context.Context, workspace, id uuid.UUID, p Preferences) (s Summary, hasPosts bool, err error)
-	// FinishStoryAlert stores the result of a waiting alert, and raises its event if it is sent.
-	FinishStoryAlert(ctx context.Context, a Alert, state AlertState, s Summary, hasDraft bool) (event bool, err error)
+	// SendStoryAlert raises the event of an alert, unless it no longer waits or its story was
+	// merged.
+	SendStoryAlert(ctx context.Context, a Alert, s Summary, hasDraft bool) (isSent bool, err error)
+	// CoverStoryAlert ends a waiting alert without an event. One about a merged story is
+	// deleted.
+	CoverStoryAlert(ctx context.Context, a Alert) error
 }
 
 // Drafts creates draft posts, which belong to publishing.
 type Drafts interface {
 	// CreateStoryDraft creates a draft with a text under an id; repeated calls create one.
 	CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error
+}
+
+// AlertDrafts creates the drafts of alerts.
+type AlertDrafts interface {
+	Drafts
+	// DiscardStoryDraft cancels a draft, if it exists and nobody has changed it.
+	DiscardStoryDraft(ctx context.Context, workspace, id uuid.UUID) error
 }
 
 // Announcer notifies streams and webhooks of new events.
@@ -118,7 +129,7 @@ type AlertMeter interface {
 // Alerter alerts workspaces of stories that other sources have and they do not.
 type Alerter struct {
 	Store  AlertStore
-	Drafts Drafts
+	Drafts AlertDrafts
 	Events Announcer
 	Meter  AlertMeter       // optional
 	Now    func() time.Time // the database's time
@@ -128,8 +139,8 @@ type Alerter struct {
 const alertBatch = 50
 
 // Alert finds stories to alert of, and sends the alerts that are due. Every step can be
-// repeated: the row of the alert decides, and contains the id of the draft. A workspace
-// that fails does not stop the others.
+// repeated: the row of the alert decides, and contains the id of the draft. A workspace or
+// an alert that fails does not stop the others.
 func (a *Alerter) Alert(ctx context.Context) (sent int, err error) {
 	all, err := a.Store.AlertingWorkspaces(ctx)
 	if err != nil {
@@ -169,28 +180,29 @@ func (a *Alerter) alert(ctx context.Context, p StoredPreferences) (sent int, err
 	if err != nil {
 		return 0, err
 	}
+	var failed []error
 	for _, one := range due {
 		isSent, err := a.send(ctx, p, one)
 		if err != nil {
-			return sent, err
+			failed = append(failed, fmt.Errorf("story %s: %w", one.StoryID, err))
 		}
 		if isSent {
 			sent++
 		}
 	}
-	return sent, nil
+	return sent, errors.Join(failed...)
 }
 
 func (a *Alerter) send(ctx context.Context, p StoredPreferences, one Alert) (bool, error) {
 	s, hasPosts, err := a.Store.StoryOf(ctx, one.WorkspaceID, one.StoryID, p.Preferences)
-	if isNotFound(err) {
-		return a.Store.FinishStoryAlert(ctx, one, AlertCovered, s, false)
-	}
-	if err != nil {
+	if err != nil && !isNotFound(err) {
 		return false, err
 	}
-	if s.OwnArticles > 0 || hasPosts || s.Owners < p.MinOwners {
-		return a.Store.FinishStoryAlert(ctx, one, AlertCovered, s, false)
+	if err != nil || s.ID != one.StoryID || s.OwnArticles > 0 || hasPosts || s.Owners < p.MinOwners {
+		if err := a.Drafts.DiscardStoryDraft(ctx, one.WorkspaceID, one.PostID); err != nil { // of a crashed attempt
+			return false, err
+		}
+		return false, a.Store.CoverStoryAlert(ctx, one)
 	}
 	hasDraft := false
 	if p.CreateDraft {
@@ -203,7 +215,11 @@ func (a *Alerter) send(ctx context.Context, p StoredPreferences, one Alert) (boo
 		}
 		hasDraft = err == nil
 	}
-	return a.Store.FinishStoryAlert(ctx, one, AlertSent, s, hasDraft)
+	isSent, err := a.Store.SendStoryAlert(ctx, one, s, hasDraft)
+	if err == nil && !isSent && hasDraft { // muted or merged meanwhile
+		err = a.Drafts.DiscardStoryDraft(ctx, one.WorkspaceID, one.PostID)
+	}
+	return isSent, err
 }
 
 // DraftText is the text of a draft about a story: its headline and a link to the article.

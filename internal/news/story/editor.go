@@ -93,9 +93,12 @@ func (d *Editor) Merge(ctx context.Context, who workspace.Principal, into, from 
 // Split moves articles of a story to a new one and returns its id.
 func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (created uuid.UUID, err error) {
 	err = d.change(ctx, who, id, Split, func(tx EditorTx, e Event, id uuid.UUID) error {
-		chosen, err := d.chosen(ctx, tx, who, id, articles)
+		chosen, isAll, err := d.chosen(ctx, tx, who, id, articles)
 		if err != nil {
 			return err
+		}
+		if isAll {
+			return apperr.InvalidFields(apperr.FieldError{Field: "article_ids", Code: "all_articles", Message: "Leave at least one article in the story."})
 		}
 		created, err = split(ctx, tx, e, id, chosen, e.Actor)
 		return err
@@ -103,12 +106,20 @@ func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUI
 	return created, err
 }
 
-// Move moves articles of a story to another one. They are pinned there.
+// Move moves articles of a story to another one. They are pinned there. If none is left,
+// the stories are merged.
 func (d *Editor) Move(ctx context.Context, who workspace.Principal, from, to uuid.UUID, articles []uuid.UUID) error {
 	return d.changeTwo(ctx, who, from, to, Moved, func(tx EditorTx, e Event, from, to uuid.UUID) error {
-		chosen, err := d.chosen(ctx, tx, who, from, articles)
+		chosen, isAll, err := d.chosen(ctx, tx, who, from, articles)
 		if err != nil {
 			return err
+		}
+		if isAll {
+			members, err := tx.Members(ctx, from)
+			if err != nil {
+				return err
+			}
+			return merge(ctx, tx, e, to, from, members, e.Actor)
 		}
 		if err := move(ctx, tx, chosen, from, to, e.Actor); err != nil {
 			return err
@@ -122,7 +133,7 @@ func (d *Editor) Move(ctx context.Context, who workspace.Principal, from, to uui
 func (d *Editor) PinHeadline(ctx context.Context, who workspace.Principal, id uuid.UUID, article *uuid.UUID) error {
 	return d.change(ctx, who, id, HeadlinePinned, func(tx EditorTx, e Event, id uuid.UUID) error {
 		if article != nil {
-			if _, err := d.chosen(ctx, tx, who, id, []uuid.UUID{*article}); err != nil {
+			if _, _, err := d.chosen(ctx, tx, who, id, []uuid.UUID{*article}); err != nil {
 				return err
 			}
 			e.ArticleIDs = []uuid.UUID{*article}
@@ -155,7 +166,7 @@ func (d *Editor) Undo(ctx context.Context, who workspace.Principal, event uuid.U
 		if err := undo(ctx, tx, e, who.Actor()); err != nil {
 			return err
 		}
-		return tx.RecordStoryChange(ctx, who.WorkspaceID, e.StoryID, e.Kind)
+		return tx.RecordStoryChange(ctx, who.WorkspaceID, e.StoryID, undone)
 	})
 }
 
@@ -274,22 +285,23 @@ func (d *Editor) changeTwo(ctx context.Context, who workspace.Principal, id, oth
 	})
 }
 
-// chosen returns the named articles of a story, with their copies.
-func (d *Editor) chosen(ctx context.Context, tx EditorTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) ([]uuid.UUID, error) {
+// chosen returns the named articles of a story, with their copies, and whether these are
+// all articles of the story.
+func (d *Editor) chosen(ctx context.Context, tx EditorTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (chosen []uuid.UUID, isAll bool, err error) {
 	members, err := tx.Members(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(articles) == 0 || len(articles) > maxMoved {
-		return nil, apperr.InvalidFields(apperr.Field("article_ids", "out_of_range", "Choose between {min} and {max} articles.", "min", 1, "max", maxMoved))
+		return nil, false, apperr.InvalidFields(apperr.Field("article_ids", "out_of_range", "Choose between {min} and {max} articles.", "min", 1, "max", maxMoved))
 	}
 	for _, a := range articles {
 		if !slices.ContainsFunc(members, func(p Placement) bool { return p.ArticleID == a }) {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "article_ids", Code: "unknown", Message: "Choose articles of this story."})
+			return nil, false, apperr.InvalidFields(apperr.FieldError{Field: "article_ids", Code: "unknown", Message: "Choose articles of this story."})
 		}
 	}
-	chosen := withCopies(members, articles)
-	return chosen, visible(ctx, tx, who, articles)
+	chosen = withCopies(members, articles)
+	return chosen, len(chosen) == len(members), visible(ctx, tx, who, articles)
 }
 
 // visible refuses changes of articles that the workspace does not see.

@@ -38,6 +38,10 @@ const (
 	HeadlinePinned EventKind = "headline_pinned" // an editor chose the headline
 )
 
+// undone is recorded in the audit log when a change is undone; the event says of which kind
+// it was.
+const undone EventKind = "undone"
+
 // Dateline is the actor of automatic events; others are user:<id>.
 const Dateline = "dateline"
 

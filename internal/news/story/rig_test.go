@@ -49,6 +49,10 @@ func (d drafts) CreateStoryDraft(ctx context.Context, who workspace.Principal, i
 	return err
 }
 
+func (d drafts) DiscardStoryDraft(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return d.scheduler.DiscardAutomatic(ctx, workspaceID, id)
+}
+
 // sources gives the workspace seeds on domains.
 func (d *rig) sources(domains ...string) {
 	d.T.Helper()

@@ -60,6 +60,22 @@ func (s *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Pos
 	return p, nil
 }
 
+// DiscardAutomatic cancels a draft that CreateAutomatic stored, if there is one and nobody
+// has changed it.
+func (s *Scheduler) DiscardAutomatic(ctx context.Context, workspace, id uuid.UUID) error {
+	p, err := s.Store.PostInWorkspace(ctx, workspace, id)
+	if isPostNotFound(err) || err == nil && (p.Status != post.Draft || p.Version > 1) {
+		return nil
+	}
+	if err == nil {
+		_, err = s.Cancel(ctx, post.Guard{WorkspaceID: workspace, PostID: id, IfVersion: p.Version, Actor: post.ActorDateline})
+	}
+	if isStale(err) {
+		return nil
+	}
+	return err
+}
+
 // Post returns a post of a workspace.
 func (s *Scheduler) Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error) {
 	return s.Store.PostInWorkspace(ctx, workspace, id)

@@ -33,7 +33,7 @@ func english() map[string]string {
 		"scheduled": "Scheduled: no longer a draft.",
 
 		"submitted":          "Pending approval.",
-		"submitted.dateline": "Pending approval: an author created its series.",
+		"submitted.dateline": "Pending approval: a rule or a recurring post created it.",
 		"approved":           "Approved[ by {reviewer}].[ {comment}]",
 		"rejected":           "Not approved[ by {reviewer}].[ {note}]",
 		"labeled":            "Labels changed.",

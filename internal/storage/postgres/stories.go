@@ -278,15 +278,11 @@ func (t *storyTx) FoundStory(ctx context.Context, id uuid.UUID) error {
 
 // SetMerged redirects a story to another one; nil: it no longer is.
 func (t *storyTx) SetMerged(ctx context.Context, from uuid.UUID, into *uuid.UUID) error {
-	if into != nil {
-		if err := t.q.MoveStoryAlerts(ctx, db.MoveStoryAlertsParams{FromID: from, IntoID: *into}); err != nil {
-			return err
-		}
-		if err := t.q.DeleteWaitingStoryAlerts(ctx, from); err != nil {
-			return err
-		}
+	// This waits for alerts that are being sent, see SendStoryAlert.
+	if err := t.q.SetStoryMerged(ctx, db.SetStoryMergedParams{ID: from, Into: into}); err != nil || into == nil {
+		return err
 	}
-	return t.q.SetStoryMerged(ctx, db.SetStoryMergedParams{ID: from, Into: into})
+	return t.q.MoveStoryAlerts(ctx, db.MoveStoryAlertsParams{FromID: from, IntoID: *into})
 }
 
 // WasUndone reports whether an editor undid such a change; uuid.Nil: of any other story.
@@ -347,7 +343,8 @@ func (s *Store) RequestStoryReviews(ctx context.Context) (int64, error) {
 	return s.q.RequestStoryReviews(ctx)
 }
 
-// CleanStories deletes terms and vectors that are only needed for recent stories.
+// CleanStories deletes stories without articles, and terms and vectors that are only needed
+// for recent stories.
 func (s *Store) CleanStories(ctx context.Context) error {
 	if err := s.q.DeleteOldTermCounts(ctx); err != nil {
 		return err
@@ -355,5 +352,8 @@ func (s *Store) CleanStories(ctx context.Context) error {
 	if err := s.q.DeleteOldStoryTerms(ctx); err != nil {
 		return err
 	}
-	return s.q.DeleteOldStoryVectors(ctx)
+	if err := s.q.DeleteOldStoryVectors(ctx); err != nil {
+		return err
+	}
+	return s.q.DeleteEmptyStories(ctx)
 }

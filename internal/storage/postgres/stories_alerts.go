@@ -83,12 +83,15 @@ func (s *Store) DueStoryAlerts(ctx context.Context, workspaceID uuid.UUID, limit
 	return out, err
 }
 
-// FinishStoryAlert stores the result of a waiting alert. A sent one raises its event.
-func (s *Store) FinishStoryAlert(ctx context.Context, a story.Alert, state story.AlertState, about story.Summary, hasDraft bool) (event bool, err error) {
+// SendStoryAlert raises the event of a waiting alert. The row of the story is locked, so
+// that a merge either sees the alert as sent or prevents it.
+func (s *Store) SendStoryAlert(ctx context.Context, a story.Alert, about story.Summary, hasDraft bool) (isSent bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		n, err := q.FinishStoryAlert(ctx, db.FinishStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, State: db.StoryAlertState(state), HasDraft: hasDraft,
-			Owners: int32(about.Owners)}) //nolint:gosec // hundreds
-		if event = n > 0 && state == story.AlertSent; err != nil || !event {
+		if isMerged, err := q.LockStory(ctx, a.StoryID); err != nil || isMerged {
+			return err
+		}
+		n, err := q.SendStoryAlert(ctx, db.SendStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, HasDraft: hasDraft, Owners: int32(about.Owners)}) //nolint:gosec // hundreds
+		if isSent = n > 0; err != nil || !isSent {
 			return err
 		}
 		data := map[string]any{"story_id": a.StoryID, "title": about.Headline.Title, "url": about.Headline.URL, "owners": about.Owners}
@@ -101,7 +104,21 @@ func (s *Store) FinishStoryAlert(ctx context.Context, a story.Alert, state story
 		}
 		return q.InsertStoryMissed(ctx, db.InsertStoryMissedParams{WorkspaceID: a.WorkspaceID, Data: raw})
 	})
-	return event, err
+	return isSent && err == nil, err
+}
+
+// CoverStoryAlert ends a waiting alert without an event.
+func (s *Store) CoverStoryAlert(ctx context.Context, a story.Alert) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		isMerged, err := q.LockStory(ctx, a.StoryID)
+		if err != nil {
+			return err
+		}
+		if isMerged {
+			return q.DeleteWaitingStoryAlert(ctx, db.DeleteWaitingStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID})
+		}
+		return q.CoverStoryAlert(ctx, db.CoverStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID})
+	})
 }
 
 // MuteStoryAlert silences the alert about a story.

@@ -3,10 +3,13 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audience/ingest"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/news/story"
 	"dateline/internal/storage/postgres/db"
@@ -109,13 +112,11 @@ func (s *Store) addEntries(ctx context.Context, workspaceID uuid.UUID, page *sto
 	if err != nil {
 		return err
 	}
-	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries + 1)}) //nolint:gosec // hundreds
+	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries)}) //nolint:gosec // hundreds
 	if err != nil {
 		return err
 	}
-	if page.Truncated = len(rows) > maxEntries; page.Truncated {
-		rows = rows[:maxEntries]
-	}
+	page.Truncated = page.Articles > len(rows)
 	for _, r := range rows {
 		page.Entries = append(page.Entries, story.Entry{ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
 			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned})
@@ -125,11 +126,13 @@ func (s *Store) addEntries(ctx context.Context, workspaceID uuid.UUID, page *sto
 
 // addCoverage adds corrections, and the posts and readers of the workspace.
 func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *story.Page) error {
-	ids, own, urls := []uuid.UUID{}, []uuid.UUID{}, []string{}
+	ids, urls, hosts, pages := []uuid.UUID{}, []string{}, []string{}, []string{}
 	for _, e := range page.Entries {
 		ids, urls = append(ids, e.ArticleID), append(urls, e.URL)
-		if e.IsOwn {
-			own = append(own, e.ArticleID)
+		u, err := url.Parse(e.URL)
+		name, problem := ingest.PageName(e.URL)
+		if e.IsOwn && err == nil && problem == nil {
+			hosts, pages = append(hosts, strings.ToLower(u.Hostname())), append(pages, name)
 		}
 	}
 	corrections, err := s.q.ListStoryCorrections(ctx, ids)
@@ -139,7 +142,7 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 	for _, r := range corrections {
 		page.Corrections = append(page.Corrections, story.Correction{ArticleID: r.ArticleID, Version: r.Version, SeenAt: r.SeenAt.UTC(), Changed: r.Changed, Title: r.Title, PreviousTitle: r.PreviousTitle})
 	}
-	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour), StoryID: page.ID})
+	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour)})
 	if err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 		}
 		page.Posts = append(page.Posts, story.Post{ID: r.PostID, Content: r.Content, Status: r.Status, At: utcOrNil(at), ArticleID: r.ArticleID})
 	}
-	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, ArticleIds: own})
+	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, Hosts: hosts, Pages: pages})
 	page.Readers = story.Readers{Views: readers.Views, Visitors: readers.Visitors}
 	return err
 }

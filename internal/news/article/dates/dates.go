@@ -11,9 +11,19 @@ import (
 
 // Date is a parsed date.
 type Date struct {
-	Time    time.Time // in UTC
-	HasTime bool      // the text contains a time of day
-	HasZone bool      // the text contains a time zone
+	Time    time.Time      // in UTC
+	Zone    *time.Location // of the text, or of the site; nil: UTC
+	HasTime bool           // the text contains a time of day
+	HasZone bool           // the text contains a time zone
+}
+
+// Local returns the time in the zone of the text, in which it has the day that readers
+// see.
+func (d Date) Local() time.Time {
+	if d.Zone == nil {
+		return d.Time.UTC()
+	}
+	return d.Time.In(d.Zone)
 }
 
 // Options provide what a text does not state.
@@ -106,7 +116,7 @@ func parseISO(s string, o Options) (Date, bool) {
 		}
 		t, err := time.ParseInLocation(layout, s, o.Zone)
 		if err == nil && plausible(t) {
-			return Date{Time: t.UTC(), HasTime: f.clock, HasZone: f.zoned}, true
+			return Date{Time: t.UTC(), Zone: t.Location(), HasTime: f.clock, HasZone: f.zoned}, true
 		}
 	}
 	return Date{}, false

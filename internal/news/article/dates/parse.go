@@ -46,7 +46,7 @@ func (p *parser) absolute() (Date, bool) {
 	if t.Day() != d || !plausible(t) {
 		return Date{}, false
 	}
-	return Date{Time: t.UTC(), HasTime: clock, HasZone: zoned}, true
+	return Date{Time: t.UTC(), Zone: t.Location(), HasTime: clock, HasZone: zoned}, true
 }
 
 // day finds the first day in the text and the range of its tokens.
@@ -130,6 +130,10 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 			return p.yearAfterClock(k), m, d, k, valid(p.yearAfterClock(k), m, d)
 		}
 		return y, m, d, k + 1, true
+	}
+	if m = month(p.at(i + 1).text); m > 0 && p.at(i).digits == 4 && p.at(i+2).digits > 0 && p.at(i+2).digits <= 2 { // 2026 Mar 7
+		y, d = p.num(i), p.num(i+2)
+		return y, m, d, i + 3, valid(y, m, d)
 	}
 	if d = p.num(i); d > 0 && d < 32 {
 		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/", "er", "ta", "º")

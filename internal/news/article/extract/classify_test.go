@@ -72,13 +72,13 @@ func TestPublished_FromLinesOfOtherLanguages(t *testing.T) {
 		"7. März 2026": "2026-03-07", "7 de marzo de 2026": "2026-03-07", "7 mars 2026": "2026-03-07", "7 марта 2026, 13:43": "2026-03-07", "2026年3月7日": "2026-03-07", "Stand: 07.03.2026": "2026-03-07",
 	} {
 		a := read(t, busyPage(`<p>`+line+`</p><article>`+paragraphs(prose(6))+`</article>`))
-		require.Equal(t, want, a.Published.Format("2006-01-02"), line)
+		require.Equal(t, want, a.Published.UTC().Format("2006-01-02"), line)
 	}
 }
 
 func TestPublished_FromScriptsAndURLs(t *testing.T) {
 	p := busyPage(`<article>` + paragraphs(prose(6)) + `</article><script>var x = {"published_at":"2026-03-07T06:22:28+01:00"}</script>`)
-	require.Equal(t, "2026-03-07T05:22", read(t, p).Published.Format("2006-01-02T15:04"))
+	require.Equal(t, "2026-03-07T05:22", read(t, p).Published.UTC().Format("2006-01-02T15:04"))
 	p = busyPage(`<article>` + paragraphs(prose(6)) + `</article>`)
 	p.URL = "https://www.paper.example/speeches/20260307_Speech.html"
 	require.Equal(t, "2026-03-07", read(t, p).Published.Format("2006-01-02"))

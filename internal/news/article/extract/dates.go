@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -77,14 +78,17 @@ func (r *builder) dateOptions() dates.Options {
 // visibleDates returns the visible dates, nearest to the headline first. Dates inside
 // links and sidebars are those of other articles, unless the page has no others.
 func (r *builder) visibleDates() []dateCandidate {
-	out := r.markedDates(false)
+	out := r.markedDates(marked)
 	if len(out) == 0 && len(r.meta.h1s) > 0 {
 		if d, ok := r.nearHeadline(r.meta.h1s[0]); ok {
 			out = append(out, dateCandidate{d, article.FromHTML, 0.5})
 		}
 	}
 	if len(out) == 0 {
-		out = r.markedDates(true)
+		out = r.markedDates(markedAnywhere)
+	}
+	if len(out) == 0 {
+		out = r.markedDates(markedUpdate)
 	}
 	for _, anywhere := range []bool{false, true} {
 		if d, ok := r.dateInLines(anywhere); len(out) == 0 && ok {
@@ -94,26 +98,34 @@ func (r *builder) visibleDates() []dateCandidate {
 	return out
 }
 
-// markedDates returns the dates of elements that are marked as dates. anywhere includes
-// those of sidebars and links.
-func (r *builder) markedDates(anywhere bool) []dateCandidate {
+// scope says which elements that are marked as dates are considered.
+type scope int
+
+const (
+	marked         scope = iota
+	markedAnywhere       // also those of sidebars and links
+	markedUpdate         // only those of updates, outside sidebars and links
+)
+
+// markedDates returns the dates of elements that are marked as dates.
+func (r *builder) markedDates(s scope) []dateCandidate {
 	var out []dateCandidate
 	for _, n := range r.meta.times {
 		if len(out) >= 3 {
 			break
 		}
-		if !anywhere && (r.isInJunk(n) || r.isInsideLink(n)) {
+		if s != markedAnywhere && (r.isInJunk(n) || r.isInsideLink(n)) {
 			continue
 		}
 		text := textOf(n, 160)
-		if isUpdateLine(text) {
+		if isUpdate := isUpdateLine(text) || isNamedUpdate(n) || isUpdateLine(labelBefore(n)); isUpdate != (s == markedUpdate) {
 			continue
 		}
 		w, v := 0.7, text
 		if n.DataAtom == atom.Time && attr(n, "datetime") != "" {
 			w, v = 0.75, attr(n, "datetime")
 		}
-		if anywhere {
+		if s != marked {
 			w = 0.4
 		}
 		for _, t := range []string{v, text, attr(n, "title"), attr(n, "content")} {
@@ -128,12 +140,43 @@ func (r *builder) markedDates(anywhere bool) []dateCandidate {
 
 func isUpdateLine(text string) bool {
 	low := strings.ToLower(text)
-	for _, p := range []string{"updated", "cập nhật", "last modified", "last updated", "aktualisiert", "mis à jour", "actualizado", "atualizado"} {
+	for _, p := range []string{"updated", "cập nhật", "last modified", "last updated", "last reviewed", "reviewed", "zuletzt", "aktualisiert", "mis à jour", "actualizado", "atualizado"} {
 		if strings.HasPrefix(low, p) {
 			return true
 		}
 	}
 	return false
+}
+
+// isNamedUpdate reports whether the class name of an element says that its date is that
+// of an update.
+func isNamedUpdate(n *html.Node) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(attr(n, "class")), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if w == "updated" || w == "modified" {
+			return !strings.Contains(attr(n, "class"), "ublished") // "published updated" is both
+		}
+	}
+	return false
+}
+
+// labelBefore returns the text just before an element in the same line, such as "Last
+// updated:" before a time element.
+func labelBefore(n *html.Node) string {
+	s := n.PrevSibling
+	for s != nil && s.Type == html.TextNode && isBlank(s.Data) {
+		s = s.PrevSibling
+	}
+	switch {
+	case s == nil:
+		return ""
+	case s.Type == html.TextNode:
+		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
+	case s.Type == html.ElementNode && isInline(s.DataAtom):
+		if text := textOf(s, 60); !hasDigit(text) {
+			return text
+		}
+	}
+	return ""
 }
 
 // nearHeadline finds a date in the short lines after the headline, or just before it.
@@ -309,7 +352,7 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 			}
 		}
 	}
-	r.a.Published = best.Time.UTC()
+	r.a.Published = best.Local()
 	r.a.DateOnly = !best.HasTime
 	r.a.SetOrigin(article.FieldPublished, best.source, min(1, best.weight+0.02*float64(agree)))
 }
@@ -320,7 +363,7 @@ func (r *builder) setUpdated(mod []dateCandidate) {
 		if !r.a.Published.IsZero() && m.Time.Before(r.a.Published.Truncate(time.Minute)) {
 			continue
 		}
-		r.a.Updated = m.Time.UTC()
+		r.a.Updated = m.Local()
 		r.a.SetOrigin(article.FieldUpdated, m.source, m.weight)
 		return
 	}

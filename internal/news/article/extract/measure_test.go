@@ -82,7 +82,7 @@ func TestVietnameseSet(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.title, hash(a.Title))
 			require.Equal(t, c.authors, hash(a.Authors...))
-			require.Equal(t, c.minute, a.Published.Format("2006-01-02T15:04"))
+			require.Equal(t, c.minute, a.Published.UTC().Format("2006-01-02T15:04"))
 			require.Equal(t, "vi", a.Language)
 			root, err := html.Parse(bytes.NewReader(raw))
 			require.NoError(t, err)

@@ -106,6 +106,9 @@ func TestPublished(t *testing.T) {
 		{"OneHourAgo", "", `<span class="time">1 giờ trước</span>`, "2026-03-07T05:30:00Z", ""},
 		{"PlainLine", "", `<p>Monday, November 18th, 2019 at 1:05 p.m. EST</p>`, "2019-11-18T18:05:00Z", ""},
 		{"UpdateIsNotPublication", "", `<time datetime="2026-03-07T09:00:00Z">Updated 7 March</time><time datetime="2026-03-07T08:00:00Z">7 March</time>`, "2026-03-07T08:00:00Z", ""},
+		{"UpdateIsLabeledBefore", "", `<p>Last updated: <time datetime="2026-03-07T05:00:00Z">7 March</time></p><p>Published: <time datetime="2026-03-07T04:00:00Z">7 March</time></p>`, "2026-03-07T04:00:00Z", ""},
+		{"UpdateIsNamed", "", `<span class="dateline updated">7 March 2026, 05:00 UTC</span><span class="dateline">7 March 2026, 04:00 UTC</span>`, "2026-03-07T04:00:00Z", ""},
+		{"OnlyAnUpdate", "", `<time class="updated" datetime="2026-03-07T05:00:00Z">7 March</time>`, "2026-03-07T05:00:00Z", ""},
 		{"UpdatedBeforePublished", ld(`{"@type":"NewsArticle","headline":"x","datePublished":"2026-03-07T08:01:53Z","dateModified":"2026-03-01T09:00:00Z"}`), "", "2026-03-07T08:01:53Z", ""},
 		{"FutureIsWrong", `<meta name="pubdate" content="2036-03-07T08:00:00Z">`, `<time datetime="2026-03-07T04:00:00Z">7 March</time>`, "2026-03-07T04:00:00Z", ""},
 	} {
@@ -113,12 +116,29 @@ func TestPublished(t *testing.T) {
 			p := page(c.head, "<h1>The bridge opens</h1>"+c.top+paragraphs(prose(4)))
 			p.Now = time.Date(2026, 3, 7, 6, 30, 0, 0, time.UTC)
 			a := read(t, p)
-			require.Equal(t, c.want, a.Published.Format(time.RFC3339))
+			require.Equal(t, c.want, a.Published.UTC().Format(time.RFC3339))
 			require.False(t, a.DateOnly)
 			if c.updated != "" {
-				require.Equal(t, c.updated, a.Updated.Format(time.RFC3339))
+				require.Equal(t, c.updated, a.Updated.UTC().Format(time.RFC3339))
 			} else {
 				require.True(t, a.Updated.IsZero())
+			}
+		})
+	}
+}
+
+// TestPublished_HasTheDayOfItsZone keeps the day that readers of the page see.
+func TestPublished_HasTheDayOfItsZone(t *testing.T) {
+	for _, c := range []struct{ name, head, url, want string }{
+		{"StatedOffset", ld(`{"@type":"NewsArticle","headline":"x","datePublished":"2026-03-07T06:01:53+11:00"}`), "https://paper.example.com/a.html", "2026-03-07"},
+		{"ZoneOfTheSite", `<meta name="date" content="2026-03-07">`, "https://shimbun.example.jp/a.html", "2026-03-07"},
+		{"YearFirst", `<meta name="citation_publication_date" content="2023 Jan 7">`, "https://paper.example.com/a.html", "2023-01-07"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := page(c.head, paragraphs(prose(4)))
+			p.URL = c.url
+			if got := read(t, p).Published.Format(time.DateOnly); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
 	}
@@ -127,11 +147,11 @@ func TestPublished(t *testing.T) {
 // TestZone reads a time without a zone in the site's zone.
 func TestZone(t *testing.T) {
 	p := page(`<meta property="article:published_time" content="2026-03-07 08:01:53">`, paragraphs(prose(4)))
-	require.Equal(t, "2026-03-07T08:01:53Z", read(t, p).Published.Format(time.RFC3339))
+	require.Equal(t, "2026-03-07T08:01:53Z", read(t, p).Published.UTC().Format(time.RFC3339))
 	p.URL = "https://bao.example.vn/a.html"
-	require.Equal(t, "2026-03-07T01:01:53Z", read(t, p).Published.Format(time.RFC3339), "a Vietnamese site")
+	require.Equal(t, "2026-03-07T01:01:53Z", read(t, p).Published.UTC().Format(time.RFC3339), "a Vietnamese site")
 	p.Zone = time.FixedZone("", -5*3600)
-	require.Equal(t, "2026-03-07T13:01:53Z", read(t, p).Published.Format(time.RFC3339), "the site's own setting")
+	require.Equal(t, "2026-03-07T13:01:53Z", read(t, p).Published.UTC().Format(time.RFC3339), "the site's own setting")
 	p = page(`<meta name="date" content="2026-03-07">`, paragraphs(prose(4)))
 	require.True(t, read(t, p).DateOnly)
 }

@@ -39,6 +39,8 @@ type Engine struct {
 	mu         sync.Mutex
 	knownWords map[string]struct{} // words that are in search_words
 	times      timeStatistics
+
+	signs signCache
 }
 
 // New returns an engine that uses pool, which the caller closes.

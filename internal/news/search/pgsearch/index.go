@@ -141,7 +141,7 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 		normalize(v)
 		// Skips documents that were replaced in the meantime.
 		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2 and d.embeddable
-			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector`,
+			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector, changed_at = clock_timestamp()`,
 			docs[of[i]].ID, docs[of[i]].Version, sources[of[i]], signs(v), v)
 	}
 	return len(vectors), e.pool.SendBatch(ctx, &batch).Close()

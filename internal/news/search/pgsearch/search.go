@@ -43,6 +43,11 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 		return a, err
 	}
 	defer release()
+	if vector != nil {
+		if err := e.signs.ensure(ctx, e.pool, len(vector.vector)); err != nil {
+			e.opts.Log.Warn("signs of vectors are compared in Postgres, because loading them failed", "error", err)
+		}
+	}
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		a, err = e.respond(ctx, searcher{e: e, tx: tx, r: r}, q, vector)
 		return err

@@ -82,6 +82,22 @@ func (l searcher) addSemantic(ctx context.Context, found ranking, m queryVector)
 // nearest compares the signs of all vectors, and then the full vectors of the best
 // candidates and of the keyword hits.
 func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([]ranked, error) {
+	if !l.r.Filters.IsSelective() {
+		// Usually almost all articles are visible, so that few of the nearest suffice.
+		for _, limit := range []int{2 * maxComparedVectors, maxNearestSigns} {
+			near, ok, err := l.e.signs.nearest(ctx, l.tx, m.vector, limit)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
+			found, enough, err := l.compareNearest(ctx, words, m, near)
+			if err != nil || enough || len(near) < limit {
+				return found, err
+			}
+		}
+	}
 	bounds, rows, err := l.timeHistogram(ctx)
 	if err != nil {
 		return nil, err
@@ -109,13 +125,50 @@ func (l searcher) compareVectors(ctx context.Context, words []ranked, m queryVec
 	if !since.IsZero() {
 		filters += " and d.published_at >= " + s.arg(since)
 	}
-	also := make([]string, min(len(words), maxComparedVectors))
-	for i := range also {
-		also[i] = words[i].id.String()
-	}
 	// Vectors of another length belong to another model.
 	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select c.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v " +
-		"where length(v.signs) = " + length + first + ") c join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(also) + "::text[]::uuid[]))"
+		"where length(v.signs) = " + length + first + ") c join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(bestIDs(words)) + "::text[]::uuid[]))"
+	return l.similarities(ctx, &s, sql, m)
+}
+
+// compareNearest compares full vectors of the articles with the nearest signs. enough is
+// false if filters excluded most of them.
+func (l searcher) compareNearest(ctx context.Context, words []ranked, m queryVector, near []nearSigns) (found []ranked, enough bool, err error) {
+	ids, apart := make([]string, len(near)), make([]int32, len(near))
+	for i, n := range near {
+		ids[i], apart[i] = n.id.String(), int32(n.apart) //nolint:gosec // at most the dimensions of a vector
+	}
+	var s statement
+	length, filters := s.arg(len(m.vector))+"::int", s.where(l.r)
+	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select c.id from unnest(" + s.arg(ids) + "::text[]::uuid[], " + s.arg(apart) + "::int[]) as c (id, apart) " +
+		"join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(bestIDs(words)) + "::text[]::uuid[]))"
+	if found, err = l.similarities(ctx, &s, sql, m); err != nil {
+		return nil, false, err
+	}
+	isNear := make(map[uuid.UUID]bool, len(near))
+	for _, n := range near {
+		isNear[n.id] = true
+	}
+	visible := 0
+	for _, r := range found {
+		if isNear[r.id] {
+			visible++
+		}
+	}
+	return found, visible >= maxComparedVectors, nil
+}
+
+// bestIDs returns the best keyword hits.
+func bestIDs(words []ranked) []string {
+	out := make([]string, min(len(words), maxComparedVectors))
+	for i := range out {
+		out[i] = words[i].id.String()
+	}
+	return out
+}
+
+// similarities returns the articles of a statement by the similarity of their vectors.
+func (l searcher) similarities(ctx context.Context, s *statement, sql string, m queryVector) ([]ranked, error) {
 	rowsOf, err := l.tx.Query(ctx, sql, s.unprepared()...)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package pgsearch_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/news/search"
 	"dateline/internal/testing/searchtest"
 )
@@ -40,5 +42,38 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 	searchtest.IndexArticles(t, e, 0)
 	if n := model.Texts.Load() - before; n != 0 {
 		t.Errorf("%d texts were embedded again", n)
+	}
+}
+
+// Processes keep the signs of vectors in memory: articles that are indexed or deleted
+// afterwards, also by other processes, are considered in the next search.
+func TestSearch_SemanticConsidersLaterChanges(t *testing.T) {
+	model := &searchtest.Embedder{}
+	e := open(t, model)
+	searchtest.IndexArticles(t, e, 0)
+	question := search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Semantic, Now: searchtest.Now()}
+	first := func() uuid.UUID {
+		t.Helper()
+		a, err := e.Search(t.Context(), question)
+		if err != nil || len(a.Hits) == 0 {
+			t.Fatalf("got %d hits, %v", len(a.Hits), err)
+		}
+		return a.Hits[0].ID
+	}
+	if got, want := first(), searchtest.ID("transfer"); got != want {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+	later := search.Document{ID: searchtest.ID("later"), Version: 1, Title: question.Text, URL: "https://x.example/later", Domain: "x.example", Published: searchtest.Now()}
+	if err := e.Index(t.Context(), []search.Document{later}); err != nil {
+		t.Fatal(err)
+	}
+	if got := first(); got != later.ID {
+		t.Errorf("after indexing, got %s, want %s", got, later.ID)
+	}
+	if err := e.Delete(t.Context(), []uuid.UUID{later.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := first(), searchtest.ID("transfer"); got != want {
+		t.Errorf("after deletion, got %s, want %s", got, want)
 	}
 }

@@ -2230,10 +2230,11 @@ type SearchText struct {
 }
 
 type SearchVector struct {
-	ID     uuid.UUID
-	Source uuid.UUID
-	Signs  pgtype.Bits
-	Vector []float32
+	ID        uuid.UUID
+	Source    uuid.UUID
+	Signs     pgtype.Bits
+	Vector    []float32
+	ChangedAt time.Time
 }
 
 type SearchWord struct {

@@ -109,6 +109,20 @@ func (q *Queries) CountInvisibleArticles(ctx context.Context, arg CountInvisible
 	return count, err
 }
 
+const coverStoryAlert = `-- name: CoverStoryAlert :exec
+update story_alerts set state = 'covered', finished_at = clock_timestamp() where workspace_id = $1 and story_id = $2 and state = 'waiting'
+`
+
+type CoverStoryAlertParams struct {
+	WorkspaceID uuid.UUID
+	StoryID     uuid.UUID
+}
+
+func (q *Queries) CoverStoryAlert(ctx context.Context, arg CoverStoryAlertParams) error {
+	_, err := q.db.Exec(ctx, coverStoryAlert, arg.WorkspaceID, arg.StoryID)
+	return err
+}
+
 const currentStory = `-- name: CurrentStory :one
 with recursive chain as (
     select s.id, s.merged_into, 0 as depth from stories s where s.id = $1
@@ -124,6 +138,24 @@ func (q *Queries) CurrentStory(ctx context.Context, id uuid.UUID) (uuid.UUID, er
 	var id_2 uuid.UUID
 	err := row.Scan(&id_2)
 	return id_2, err
+}
+
+const deleteEmptyStories = `-- name: DeleteEmptyStories :exec
+with empty as (
+    select s.id from stories s where s.articles = 0 and s.merged_into is null
+      and s.updated_at < clock_timestamp() - case when exists (select 1 from story_events e where e.story_id = s.id or e.other_id = s.id) then interval '60 days' else interval '1 day' end
+      and not exists (select 1 from stories o where o.merged_into = s.id)
+), events as (
+    delete from story_events e using empty where e.story_id = empty.id or e.other_id = empty.id
+)
+delete from stories s using empty where s.id = empty.id
+`
+
+// Deletes stories whose articles were deleted. Those that editors changed stay for two
+// months, so that the change can be undone.
+func (q *Queries) DeleteEmptyStories(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteEmptyStories)
+	return err
 }
 
 const deleteOldStoryTerms = `-- name: DeleteOldStoryTerms :exec
@@ -176,12 +208,17 @@ func (q *Queries) DeleteStoryArticles(ctx context.Context, ids []uuid.UUID) erro
 	return err
 }
 
-const deleteWaitingStoryAlerts = `-- name: DeleteWaitingStoryAlerts :exec
-delete from story_alerts where story_id = $1 and state = 'waiting'
+const deleteWaitingStoryAlert = `-- name: DeleteWaitingStoryAlert :exec
+delete from story_alerts where workspace_id = $1 and story_id = $2 and state = 'waiting'
 `
 
-func (q *Queries) DeleteWaitingStoryAlerts(ctx context.Context, storyID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, deleteWaitingStoryAlerts, storyID)
+type DeleteWaitingStoryAlertParams struct {
+	WorkspaceID uuid.UUID
+	StoryID     uuid.UUID
+}
+
+func (q *Queries) DeleteWaitingStoryAlert(ctx context.Context, arg DeleteWaitingStoryAlertParams) error {
+	_, err := q.db.Exec(ctx, deleteWaitingStoryAlert, arg.WorkspaceID, arg.StoryID)
 	return err
 }
 
@@ -230,33 +267,6 @@ func (q *Queries) DueStoryAlerts(ctx context.Context, arg DueStoryAlertsParams) 
 		return nil, err
 	}
 	return items, nil
-}
-
-const finishStoryAlert = `-- name: FinishStoryAlert :execrows
-update story_alerts set state = $1, has_draft = $2, owners = $3, finished_at = clock_timestamp()
-where workspace_id = $4 and story_id = $5 and state = 'waiting'
-`
-
-type FinishStoryAlertParams struct {
-	State       StoryAlertState
-	HasDraft    bool
-	Owners      int32
-	WorkspaceID uuid.UUID
-	StoryID     uuid.UUID
-}
-
-func (q *Queries) FinishStoryAlert(ctx context.Context, arg FinishStoryAlertParams) (int64, error) {
-	result, err := q.db.Exec(ctx, finishStoryAlert,
-		arg.State,
-		arg.HasDraft,
-		arg.Owners,
-		arg.WorkspaceID,
-		arg.StoryID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const getStoryEvent = `-- name: GetStoryEvent :one
@@ -449,7 +459,7 @@ with sources as materialized (
             and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
     from crawl_domains d where d.id in (select e.domain_id from seeds e where e.workspace_id = $1)
 ), seen as (
-    select m.story_id, m.article_id, m.similarity, a.dated_at, a.first_seen_at, o.owner, o.is_own, s.last_at as story_last_at, s.headline_article,
+    select m.story_id, m.article_id, m.similarity, m.dated_at, a.first_seen_at, o.owner, o.is_own, s.last_at as story_last_at, s.headline_article,
         row_number() over (partition by m.story_id, m.group_id order by a.first_seen_at, a.id) > 1 as is_copy
     from stories s join story_articles m on m.story_id = s.id join sources o on o.id = m.domain_id join articles a on a.id = m.article_id
     where s.merged_into is null and a.removed_at is null and not a.noindex
@@ -624,7 +634,7 @@ func (q *Queries) ListStoryCorrections(ctx context.Context, ids []uuid.UUID) ([]
 }
 
 const listStoryEntries = `-- name: ListStoryEntries :many
-select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain, d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
+select e.id, e.group_id, e.title, e.canonical_url, e.domain, e.owner, e.first_seen_at, e.published_at, e.date_only, e.lead, e.body, e.similarity, e.is_pinned, e.is_copy, e.is_own from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain, d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
     case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet or a.tdm_reserved then '' else a.body_text end::text as body,
     m.similarity, (m.pinned_by <> '')::bool as is_pinned,
     (row_number() over (partition by m.group_id order by a.first_seen_at, a.id) > 1)::bool as is_copy,
@@ -633,7 +643,7 @@ select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb 
 from story_articles m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
 where m.story_id = $3 and a.removed_at is null and not a.noindex
   and exists (select 1 from seeds e where e.workspace_id = $2 and e.domain_id = a.domain_id)
-order by a.first_seen_at, a.id limit $4
+order by is_own desc, a.first_seen_at, a.id limit $4) e order by e.first_seen_at, e.id
 `
 
 type ListStoryEntriesParams struct {
@@ -662,6 +672,7 @@ type ListStoryEntriesRow struct {
 }
 
 // The articles of a story on the domains that a workspace crawls, the earliest found first.
+// Own articles are always among them.
 func (q *Queries) ListStoryEntries(ctx context.Context, arg ListStoryEntriesParams) ([]ListStoryEntriesRow, error) {
 	rows, err := q.db.Query(ctx, listStoryEntries,
 		arg.Owners,
@@ -752,8 +763,8 @@ from (
         join scheduled_posts s on s.workspace_id = $3 and s.created_at >= $4::timestamptz and position(u.url in s.content) > 0
     ) f order by f.post_id, f.article_id
 ) w join scheduled_posts p on p.post_id = w.post_id
-where p.workspace_id = $3
-  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = $3 and o.story_id = $5 and o.post_id = p.post_id))
+where p.workspace_id = $3 and p.status <> 'canceled'
+  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = $3 and o.post_id = p.post_id))
 order by p.created_at, p.post_id limit 50
 `
 
@@ -762,7 +773,6 @@ type ListStoryPostsParams struct {
 	Urls        []string
 	WorkspaceID uuid.UUID
 	Since       time.Time
-	StoryID     uuid.UUID
 }
 
 type ListStoryPostsRow struct {
@@ -775,14 +785,13 @@ type ListStoryPostsRow struct {
 }
 
 // Posts of the workspace that link to an article of the story, or were created from one by
-// a rule. The draft of an alert does not count.
+// a rule. Canceled posts and drafts of alerts do not count.
 func (q *Queries) ListStoryPosts(ctx context.Context, arg ListStoryPostsParams) ([]ListStoryPostsRow, error) {
 	rows, err := q.db.Query(ctx, listStoryPosts,
 		arg.ArticleIds,
 		arg.Urls,
 		arg.WorkspaceID,
 		arg.Since,
-		arg.StoryID,
 	)
 	if err != nil {
 		return nil, err
@@ -817,6 +826,18 @@ select pg_advisory_xact_lock(827194, hashtext($1))
 func (q *Queries) LockStories(ctx context.Context, language string) error {
 	_, err := q.db.Exec(ctx, lockStories, language)
 	return err
+}
+
+const lockStory = `-- name: LockStory :one
+select (merged_into is not null)::bool as is_merged from stories where id = $1 for share
+`
+
+// Delays merges of a story and reports whether it was merged.
+func (q *Queries) LockStory(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, lockStory, id)
+	var is_merged bool
+	err := row.Scan(&is_merged)
+	return is_merged, err
 }
 
 const moveStoryAlerts = `-- name: MoveStoryAlerts :exec
@@ -1022,6 +1043,31 @@ type SaveStoryVectorParams struct {
 func (q *Queries) SaveStoryVector(ctx context.Context, arg SaveStoryVectorParams) error {
 	_, err := q.db.Exec(ctx, saveStoryVector, arg.ArticleID, arg.Terms, arg.Weights)
 	return err
+}
+
+const sendStoryAlert = `-- name: SendStoryAlert :execrows
+update story_alerts set state = 'sent', has_draft = $1, owners = $2, finished_at = clock_timestamp()
+where workspace_id = $3 and story_id = $4 and state = 'waiting'
+`
+
+type SendStoryAlertParams struct {
+	HasDraft    bool
+	Owners      int32
+	WorkspaceID uuid.UUID
+	StoryID     uuid.UUID
+}
+
+func (q *Queries) SendStoryAlert(ctx context.Context, arg SendStoryAlertParams) (int64, error) {
+	result, err := q.db.Exec(ctx, sendStoryAlert,
+		arg.HasDraft,
+		arg.Owners,
+		arg.WorkspaceID,
+		arg.StoryID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setStoryHeadline = `-- name: SetStoryHeadline :exec
@@ -1416,13 +1462,16 @@ func (q *Queries) StoryQueue(ctx context.Context, arg StoryQueueParams) ([]Story
 
 const storyReaders = `-- name: StoryReaders :one
 select coalesce(sum(v.views), 0)::bigint as views, coalesce(sum(v.uniques), 0)::bigint as visitors
-from sites s join site_articles a on a.site_id = s.id join view_pages v on v.site_id = a.site_id and v.page = a.page
-where s.workspace_id = $1 and a.article_id = any($2::uuid[])
+from (
+    select distinct s.id as site_id, w.page from (select unnest($1::text[]) as host, unnest($2::text[]) as page) w
+    join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host) where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
+) own join view_pages v on v.site_id = own.site_id and v.page = own.page
 `
 
 type StoryReadersParams struct {
+	Hosts       []string
+	Pages       []string
 	WorkspaceID uuid.UUID
-	ArticleIds  []uuid.UUID
 }
 
 type StoryReadersRow struct {
@@ -1430,9 +1479,10 @@ type StoryReadersRow struct {
 	Visitors int64
 }
 
-// Readers of the workspace's own articles.
+// Readers of the pages of the workspace's own articles. site_articles has new articles only
+// after an hour.
 func (q *Queries) StoryReaders(ctx context.Context, arg StoryReadersParams) (StoryReadersRow, error) {
-	row := q.db.QueryRow(ctx, storyReaders, arg.WorkspaceID, arg.ArticleIds)
+	row := q.db.QueryRow(ctx, storyReaders, arg.Hosts, arg.Pages, arg.WorkspaceID)
 	var i StoryReadersRow
 	err := row.Scan(&i.Views, &i.Visitors)
 	return i, err

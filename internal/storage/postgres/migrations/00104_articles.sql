@@ -215,8 +215,10 @@ create table search_vectors (
     id     uuid primary key references search_documents on delete cascade,
     source uuid not null,                        -- identifies the embedding model and text
     signs  bit varying not null,
-    vector real[] not null
+    vector real[] not null,
+    changed_at timestamptz not null default clock_timestamp() -- processes keep the signs in memory and read changes
 );
+create index search_vectors_changed on search_vectors (changed_at);
 alter table search_vectors alter column vector set storage external;
 
 -- The index rebuild in progress, if any: changes are written to both indexes.
@@ -316,6 +318,7 @@ create table stories (
 create index stories_time on stories (last_at desc, id desc) where merged_into is null and articles > 1;
 create index stories_review on stories (review_at) where review_at is not null;
 create index stories_updated on stories (updated_at) where merged_into is null and documents > 1;
+create index stories_empty on stories (updated_at) where merged_into is null and articles = 0;
 create index stories_follows on stories (follows_id) where follows_id is not null;
 create index stories_merged on stories (merged_into) where merged_into is not null;
 
@@ -402,7 +405,7 @@ create type story_alert_state as enum ('waiting', 'sent', 'covered', 'muted');
 -- Alerts that other sources have a story and the workspace does not: one for each story.
 create table story_alerts (
     workspace_id uuid not null references workspaces on delete cascade,
-    story_id     uuid not null references stories,
+    story_id     uuid not null references stories on delete cascade,
     state        story_alert_state not null default 'waiting',
     due_at       timestamptz not null,           -- when the own sites have been crawled again
     post_id      uuid not null,                  -- of the draft: retries create the same post
@@ -414,6 +417,7 @@ create table story_alerts (
 );
 create index story_alerts_waiting on story_alerts (workspace_id, due_at) where state = 'waiting';
 create index story_alerts_story on story_alerts (story_id);
+create index story_alerts_post on story_alerts (post_id);
 
 -- +goose Down
 drop table story_alerts, story_preferences, story_queue, story_events, term_counts, story_terms, story_vectors, story_articles, stories,

@@ -178,6 +178,18 @@ where s.id = t.story_id and (s.merged_into is not null or s.last_at < clock_time
 -- name: DeleteOldStoryVectors :exec
 delete from story_vectors v using story_articles m where m.article_id = v.article_id and m.dated_at < clock_timestamp() - interval '60 days';
 
+-- name: DeleteEmptyStories :exec
+-- Deletes stories whose articles were deleted. Those that editors changed stay for two
+-- months, so that the change can be undone.
+with empty as (
+    select s.id from stories s where s.articles = 0 and s.merged_into is null
+      and s.updated_at < clock_timestamp() - case when exists (select 1 from story_events e where e.story_id = s.id or e.other_id = s.id) then interval '60 days' else interval '1 day' end
+      and not exists (select 1 from stories o where o.merged_into = s.id)
+), events as (
+    delete from story_events e using empty where e.story_id = empty.id or e.other_id = empty.id
+)
+delete from stories s using empty where s.id = empty.id;
+
 -- name: SetStoryHeadline :exec
 update stories set headline_article = sqlc.narg('article_id'), updated_at = clock_timestamp() where id = @id;
 
@@ -204,8 +216,9 @@ with recursive chain as (
 )
 select c.id from chain c where c.merged_into is null;
 
--- name: DeleteWaitingStoryAlerts :exec
-delete from story_alerts where story_id = @story_id and state = 'waiting';
+-- name: LockStory :one
+-- Delays merges of a story and reports whether it was merged.
+select (merged_into is not null)::bool as is_merged from stories where id = @id for share;
 
 -- name: ListStories :many
 -- Stories as a workspace sees them: with the articles of the domains that it crawls. A
@@ -217,7 +230,7 @@ with sources as materialized (
             and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
     from crawl_domains d where d.id in (select e.domain_id from seeds e where e.workspace_id = @workspace_id)
 ), seen as (
-    select m.story_id, m.article_id, m.similarity, a.dated_at, a.first_seen_at, o.owner, o.is_own, s.last_at as story_last_at, s.headline_article,
+    select m.story_id, m.article_id, m.similarity, m.dated_at, a.first_seen_at, o.owner, o.is_own, s.last_at as story_last_at, s.headline_article,
         row_number() over (partition by m.story_id, m.group_id order by a.first_seen_at, a.id) > 1 as is_copy
     from stories s join story_articles m on m.story_id = s.id join sources o on o.id = m.domain_id join articles a on a.id = m.article_id
     where s.merged_into is null and a.removed_at is null and not a.noindex
@@ -248,7 +261,8 @@ limit @page_size;
 
 -- name: ListStoryEntries :many
 -- The articles of a story on the domains that a workspace crawls, the earliest found first.
-select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce(@owners::jsonb ->> d.domain, d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
+-- Own articles are always among them.
+select e.* from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce(@owners::jsonb ->> d.domain, d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
     case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet or a.tdm_reserved then '' else a.body_text end::text as body,
     m.similarity, (m.pinned_by <> '')::bool as is_pinned,
     (row_number() over (partition by m.group_id order by a.first_seen_at, a.id) > 1)::bool as is_copy,
@@ -257,7 +271,7 @@ select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce(@owners::j
 from story_articles m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
 where m.story_id = @story_id and a.removed_at is null and not a.noindex
   and exists (select 1 from seeds e where e.workspace_id = @workspace_id and e.domain_id = a.domain_id)
-order by a.first_seen_at, a.id limit @page_size;
+order by is_own desc, a.first_seen_at, a.id limit @page_size) e order by e.first_seen_at, e.id;
 
 -- name: ListStoryCorrections :many
 -- Later versions of articles that changed their text, with the title before.
@@ -267,7 +281,7 @@ where r.article_id = any(@ids::uuid[]) and r.changed && array['title', 'lead', '
 
 -- name: ListStoryPosts :many
 -- Posts of the workspace that link to an article of the story, or were created from one by
--- a rule. The draft of an alert does not count.
+-- a rule. Canceled posts and drafts of alerts do not count.
 select p.post_id, p.content, p.status::text as status, p.posted_at, p.scheduled_time, w.article_id::uuid as article_id
 from (
     select distinct on (f.post_id) f.post_id, f.article_id from (
@@ -280,15 +294,18 @@ from (
         join scheduled_posts s on s.workspace_id = @workspace_id and s.created_at >= @since::timestamptz and position(u.url in s.content) > 0
     ) f order by f.post_id, f.article_id
 ) w join scheduled_posts p on p.post_id = w.post_id
-where p.workspace_id = @workspace_id
-  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = @workspace_id and o.story_id = @story_id and o.post_id = p.post_id))
+where p.workspace_id = @workspace_id and p.status <> 'canceled'
+  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = @workspace_id and o.post_id = p.post_id))
 order by p.created_at, p.post_id limit 50;
 
 -- name: StoryReaders :one
--- Readers of the workspace's own articles.
+-- Readers of the pages of the workspace's own articles. site_articles has new articles only
+-- after an hour.
 select coalesce(sum(v.views), 0)::bigint as views, coalesce(sum(v.uniques), 0)::bigint as visitors
-from sites s join site_articles a on a.site_id = s.id join view_pages v on v.site_id = a.site_id and v.page = a.page
-where s.workspace_id = @workspace_id and a.article_id = any(@article_ids::uuid[]);
+from (
+    select distinct s.id as site_id, w.page from (select unnest(@hosts::text[]) as host, unnest(@pages::text[]) as page) w
+    join sites s on s.workspace_id = @workspace_id and exists (select 1 from unnest(s.domains) h(host) where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
+) own join view_pages v on v.site_id = own.site_id and v.page = own.page;
 
 -- name: ListRelatedStories :many
 -- The earlier story that a story follows up, and the later ones that follow it.
@@ -319,9 +336,15 @@ on conflict do nothing;
 -- name: DueStoryAlerts :many
 select workspace_id, story_id, post_id from story_alerts where workspace_id = @workspace_id and state = 'waiting' and due_at <= clock_timestamp() order by due_at, story_id limit @batch;
 
--- name: FinishStoryAlert :execrows
-update story_alerts set state = @state, has_draft = @has_draft, owners = @owners, finished_at = clock_timestamp()
+-- name: SendStoryAlert :execrows
+update story_alerts set state = 'sent', has_draft = @has_draft, owners = @owners, finished_at = clock_timestamp()
 where workspace_id = @workspace_id and story_id = @story_id and state = 'waiting';
+
+-- name: CoverStoryAlert :exec
+update story_alerts set state = 'covered', finished_at = clock_timestamp() where workspace_id = @workspace_id and story_id = @story_id and state = 'waiting';
+
+-- name: DeleteWaitingStoryAlert :exec
+delete from story_alerts where workspace_id = @workspace_id and story_id = @story_id and state = 'waiting';
 
 -- name: MuteStoryAlert :exec
 insert into story_alerts (workspace_id, story_id, state, due_at, post_id, finished_at) values (@workspace_id, @story_id, 'muted', clock_timestamp(), @post_id, clock_timestamp())

@@ -24,13 +24,14 @@ const linesOf = (owners: Record<string, string>) =>
     .map(([domain, owner]) => `${domain}: ${owner}`)
     .join('\n')
 
-const ownersOf = (lines: string) =>
-  Object.fromEntries(
-    lines
-      .split('\n')
-      .map((line) => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()] as const)
-      .filter(([domain, owner]) => domain && owner),
-  )
+/** The owners by domain, or undefined if a line is not "domain: owner". */
+function ownersOf(lines: string): Record<string, string> | undefined {
+  const pairs = lines
+    .split('\n')
+    .filter((line) => line.trim())
+    .map((line) => /^([^:]+):(.+)$/.exec(line)?.slice(1).map((part) => part.trim()) ?? [])
+  return pairs.every(([domain, owner]) => domain && owner) ? Object.fromEntries(pairs) : undefined
+}
 
 function Form({ start, close }: { start: Stored; close: () => void }) {
   const { t } = useTranslation()
@@ -38,9 +39,11 @@ function Form({ start, close }: { start: Stored; close: () => void }) {
   const [form, setForm] = useState(start)
   const [owners, setOwners] = useState(linesOf(start.owners))
   const change = (update: Partial<Stored>) => setForm((was) => ({ ...was, ...update }))
+  const named = ownersOf(owners)
   const save = useMutation({
-    mutationFn: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: ownersOf(owners) } })),
-    onSuccess: () => {
+    mutationFn: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: named ?? {} } })),
+    onSuccess: (stored) => {
+      client.setQueryData(['story-preferences'], stored)
       notifySuccess(t('stories.saved'))
       void client.invalidateQueries({ queryKey: ['stories'] })
       close()
@@ -52,14 +55,14 @@ function Form({ start, close }: { start: Stored; close: () => void }) {
       component="form"
       onSubmit={(e) => {
         e.preventDefault()
-        save.mutate()
+        if (named) save.mutate()
       }}
     >
       <Switch label={t('stories.alertEnabled')} description={t('stories.alertHelp')} checked={form.alert_enabled} onChange={(e) => change({ alert_enabled: e.currentTarget.checked })} />
       <NumberInput label={t('stories.alertOwners')} min={2} max={100} value={form.min_owners} onChange={(v) => change({ min_owners: Number(v) })} />
       <NumberInput label={t('stories.alertAge')} min={1} max={72} value={form.max_age_hours} onChange={(v) => change({ max_age_hours: Number(v) })} />
       <Switch label={t('stories.createDraft')} description={t('stories.createDraftHelp')} checked={form.create_draft} onChange={(e) => change({ create_draft: e.currentTarget.checked })} />
-      <Textarea label={t('stories.ownersOf')} description={t('stories.ownersHelp')} autosize minRows={2} maxRows={8} value={owners} onChange={(e) => setOwners(e.currentTarget.value)} />
+      <Textarea label={t('stories.ownersOf')} description={t('stories.ownersHelp')} autosize minRows={2} maxRows={8} value={owners} error={!named && t('stories.ownersWrong')} onChange={(e) => setOwners(e.currentTarget.value)} />
       <Group justify="flex-end">
         <Button variant="default" onClick={close}>
           {t('stories.cancel')}

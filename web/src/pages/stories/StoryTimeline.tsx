@@ -12,9 +12,11 @@ type Story = Schemas['StoryPage']
 
 /** The articles of a story in the order in which they were found. Editors choose some to move. */
 export function StoryTimeline({ story: s }: { story: Story }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n)
   const may = useAtLeast('editor')
-  const [chosen, setChosen] = useState<string[]>([])
+  const [picked, setPicked] = useState<string[]>([])
+  const chosen = picked.filter((id) => s.entries.some((e) => e.article_id === id)) // the others have left the story
   return (
     <Stack gap="sm" className="dl-card" p={{ base: 'md', sm: 'lg' }} component="section" aria-label={t('stories.timeline')}>
       <Title order={2} size="h4">
@@ -28,7 +30,7 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                 <Checkbox
                   aria-label={t('stories.choose', { title: e.title })}
                   checked={chosen.includes(e.article_id)}
-                  onChange={() => setChosen((was) => (was.includes(e.article_id) ? was.filter((x) => x !== e.article_id) : [...was, e.article_id]))}
+                  onChange={() => setPicked((was) => (was.includes(e.article_id) ? was.filter((x) => x !== e.article_id) : [...was, e.article_id]))}
                 />
               )}
               <Stack gap={4} style={{ minWidth: 0 }}>
@@ -47,7 +49,7 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                   {e.published_at && (
                     <>
                       {' · '}
-                      {t('stories.statedAt')} <Time at={e.published_at} look="short" />
+                      {t('stories.statedAt')} <Time at={e.published_at} look={e.date_only ? 'day' : 'short'} />
                     </>
                   )}
                 </Text>
@@ -61,7 +63,12 @@ export function StoryTimeline({ story: s }: { story: Story }) {
           </li>
         ))}
       </Stack>
-      {may && chosen.length > 0 && <Changes story={s} chosen={chosen} done={() => setChosen([])} />}
+      {s.truncated && (
+        <Text size="sm" c="dimmed" data-truncated>
+          {t('stories.truncated', { shown: number(s.entries.length), all: number(s.articles) })}
+        </Text>
+      )}
+      {may && chosen.length > 0 && <Changes story={s} chosen={chosen} done={() => setPicked([])} />}
     </Stack>
   )
 }
@@ -79,8 +86,8 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
   const { t } = useTranslation()
   const client = useQueryClient()
   const [other, setOther] = useState<string | null>(null)
-  const near = useQuery({ queryKey: ['stories', 'near', s.language], queryFn: () => unwrap(api.GET('/api/v1/stories', { params: { query: { limit: 100 } } })) })
-  const choices = (near.data?.stories ?? []).filter((o) => o.id !== s.id && o.language === s.language).map((o) => ({ value: o.id, label: o.headline.title }))
+  const near = useQuery({ queryKey: ['stories', 'near', s.language], queryFn: () => unwrap(api.GET('/api/v1/stories', { params: { query: { limit: 100, language: s.language } } })) })
+  const choices = (near.data?.stories ?? []).filter((o) => o.id !== s.id).map((o) => ({ value: o.id, label: o.headline.title }))
   const path = { id: s.id }
   const after = {
     onSuccess: () => {
