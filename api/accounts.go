@@ -55,7 +55,7 @@ func (s *Server) CheckAccount(ctx context.Context, r spec.CheckAccountRequestObj
 // DisconnectAccount disconnects an account and revokes its tokens.
 func (s *Server) DisconnectAccount(ctx context.Context, r spec.DisconnectAccountRequestObject) (spec.DisconnectAccountResponseObject, error) {
 	f, err := s.Accounts.Disconnect(ctx, principal(ctx), r.Id)
-	return spec.DisconnectAccount200JSONResponse{Account: s.accountJSON(f.Account), Revoked: f.Revoked, Advice: optional(f.Advice)}, err
+	return spec.DisconnectAccount200JSONResponse{Account: s.accountJSON(f.Account), Revoked: f.Revoked, Advice: optionalNote(f.Advice)}, err
 }
 
 func (s *Server) accountList(accounts []account.Account) spec.AccountList {

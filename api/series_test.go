@@ -273,7 +273,7 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 		s.Must(err)
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
-	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") || got.LastErrorAt == nil {
+	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") || !strings.HasPrefix(*got.LastError, "The post of ") || got.LastErrorAt == nil {
 		t.Errorf("with problems: %+v", got)
 	}
 	drafts := s.postsOf(one.Id, "draft")

@@ -3368,7 +3368,7 @@ type Disconnection struct {
 	Account Account `json:"account"`
 
 	// Advice What to do where it was not.
-	Advice *string `json:"advice,omitempty"`
+	Advice *Note `json:"advice,omitempty"`
 
 	// Revoked Access was revoked at the network.
 	Revoked bool `json:"revoked"`

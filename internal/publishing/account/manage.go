@@ -14,6 +14,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/utm"
 
 	"dateline/platforms/network"
@@ -188,8 +189,8 @@ func identityMismatch(a Account, came string) error {
 // DisconnectResult is the result of disconnecting an account.
 type DisconnectResult struct {
 	Account Account
-	Revoked bool   // the network revoked the token; otherwise it was only deleted locally
-	Advice  string // what to do if it was not revoked
+	Revoked bool            // the network revoked the token; otherwise it was only deleted locally
+	Advice  message.Message // what to do if it was not revoked
 }
 
 const revokeTimeout = 15 * time.Second
@@ -211,12 +212,12 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 		return DisconnectResult{}, err
 	}
 	s.notify()
-	out := DisconnectResult{Advice: "The network could not be reached. Revoke Dateline's access in the account's settings at the network."}
+	out := DisconnectResult{Advice: message.New("revoke_at_network", "The network could not be reached. Revoke Dateline's access in the account's settings at the network.")}
 	switch {
 	case a.Status == Disconnected:
-		out.Advice = ""
+		out.Advice = message.Message{}
 	case opened && s.revoke(context.WithoutCancel(ctx), a, use):
-		out.Revoked, out.Advice = true, ""
+		out.Revoked, out.Advice = true, message.Message{}
 	}
 	out.Account, err = s.Store.Account(ctx, id)
 	return out, err

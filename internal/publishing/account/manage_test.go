@@ -123,7 +123,7 @@ func TestDisconnect_WithoutTheNetwork(t *testing.T) {
 	n.Must(resume())
 	require.NoError(t, err)
 	require.False(t, f.Revoked)
-	require.NotEmpty(t, f.Advice)
+	require.Equal(t, "revoke_at_network", f.Advice.Code)
 	require.Equal(t, account.Disconnected, f.Account.Status)
 	require.Empty(t, read(n, a).SealedToken)
 }

@@ -212,6 +212,11 @@ func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (p
 	}
 	problem := apperr.InvalidFields(m.check.problems...).Error()
 	if len(m.lastError) == 0 {
+		at := o.At
+		if zone, err := time.LoadLocation(m.series.TimeZone); err == nil {
+			at = at.In(zone)
+		}
+		m.lastError = message.One("occurrence_blocked", "The post of {occurrence_at} cannot be published.", at)
 		for _, p := range m.check.problems {
 			m.lastError = append(m.lastError, message.Message{Code: p.Code, Text: p.Message, Params: p.Params})
 		}

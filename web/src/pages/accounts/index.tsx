@@ -117,7 +117,7 @@ function AccountCard({ account: a }: { account: Account }) {
   })
   const disconnect = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
-    onSuccess: (d) => notifySuccess(d.advice ?? t('accounts.disconnected', { handle: a.handle })),
+    onSuccess: (d) => notifySuccess(d.advice ? noteText(d.advice) : t('accounts.disconnected', { handle: a.handle })),
     onError: notifyError,
     onSettled: changed,
   })

@@ -220,7 +220,7 @@ function Figures({ title, text, none, columns, children }: { title: string; text
             <Table.Thead>
               <Table.Tr>
                 {columns.map((name, i) => (
-                  <Table.Th key={name} ta={i ? 'right' : undefined}>
+                  <Table.Th key={name} ta={i ? 'right' : undefined} style={{ whiteSpace: 'nowrap' }}>
                     {name}
                   </Table.Th>
                 ))}
@@ -236,7 +236,7 @@ function Figures({ title, text, none, columns, children }: { title: string; text
 
 function Numbered({ cells }: { cells: string[] }) {
   return cells.map((text, i) => (
-    <Table.Td key={i} ta="right">
+    <Table.Td key={i} ta="right" style={{ whiteSpace: 'nowrap' }}>
       {text}
     </Table.Td>
   ))
