@@ -22,7 +22,7 @@ const publishedScanLimit = 256 << 10
 func publishedAt(doc []byte, since time.Time) time.Time {
 	doc = doc[:min(len(doc), publishedScanLimit)]
 	at := firstDate(doc)
-	if at.Before(since) {
+	if at.Before(since.Truncate(time.Second)) { // pages state no fractions
 		return time.Time{}
 	}
 	return at
