@@ -132,7 +132,7 @@ func reachable() map[string]reach {
 			return request{args: []any{x.story()}, body: object{"story_id": x.story()}}
 		}),
 		"splitStory": editors(workspace.CrawlWrite, func(x *things) request {
-			id := x.story()
+			id := x.storyOfTwo()
 			return request{args: []any{id}, body: object{"article_ids": []any{id}}}
 		}),
 		"moveStoryArticles": editors(workspace.CrawlWrite, func(x *things) request {
