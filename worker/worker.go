@@ -67,6 +67,7 @@ type Deps struct {
 	Releaser   Releaser
 	Notices    Notices
 	Log        *slog.Logger
+	Build      string // of the program, recorded in histories; empty: a checksum of its file
 }
 
 // Worker polls Temporal until it is stopped.
@@ -102,6 +103,11 @@ const stickyTimeout = 15 * time.Second
 
 // New prepares a worker that follows notifications about its posts; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
+	if around.Build != "" {
+		// Without it, the SDK reads the file of the program, which takes a moment and panics
+		// if root started it in a directory that the user nobody cannot enter.
+		worker.SetBinaryChecksum(around.Build)
+	}
 	identity := newIdentity()
 	inFlight := a.Publishing.Publisher.InFlight()
 	posts := worker.New(c, workflows.PostQueue, worker.Options{

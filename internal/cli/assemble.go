@@ -102,6 +102,11 @@ type process struct {
 	sites   *demoWeb // nil unless the demo runs
 }
 
+// build names the build of the program: its version, commit and date.
+func (p process) build() string {
+	return strings.TrimSpace(p.version + " " + p.commit + " " + p.date)
+}
+
 // process returns the description of a process of this program.
 func (p *Program) process(service string) process {
 	return process{service: service, version: p.Version, commit: p.Commit, date: p.Date, source: p.Source}
@@ -261,7 +266,7 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
 	pages := &linkcard.Fetcher{Web: p.web}
-	s := &api.Server{Build: strings.TrimSpace(p.of.version + " " + p.of.commit + " " + p.of.date), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{Build: p.of.build(), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), CanSendEmail: p.cfg.SMTPHost != "",
 		Media:      p.media,
 		Exports:    p.archives,
@@ -361,5 +366,5 @@ func (p *parts) worker() *worker.Worker {
 	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Watcher:    p.engineWatcher(),
-		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log})
+		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build()})
 }
