@@ -180,8 +180,8 @@ bench-extract: ## measure extraction per second and core, next to go-trafilatura
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: bench-stories
-bench-stories: ## measure how fast articles are placed in stories, as JSON
-	@go test ./internal/news/story -run '^$$' -bench BenchmarkPlace -benchtime 1x -cpu 1 -timeout 30m | grep '^{'
+bench-stories: ## measure how fast articles are placed in stories, two days of ARTICLES (10000) each, as JSON
+	@DATELINE_BENCH_ARTICLES=$(ARTICLES) go test ./internal/news/story -run '^$$' -bench BenchmarkPlace -benchtime 1x -cpu 1 -timeout 30m | grep '^{'
 
 .PHONY: bench-views
 bench-views: ## measure counting next to a naive implementation and bare INCR, memory and trending

@@ -60,10 +60,12 @@ func (b *batch) vectorize(ctx context.Context, tx Tx, articles []Article) error 
 }
 
 func (b *batch) loadClusters(ctx context.Context, tx Tx, stories []uuid.UUID) error {
-	terms := map[Term]bool{}
+	terms, shared := map[Term]bool{}, minShared
 	var from, to time.Time
 	for _, a := range b.articles {
-		for _, t := range a.vector.Heavy() {
+		heavy := a.vector.Heavy()
+		shared = min(shared, max(sharedTerms(heavy), 1))
+		for _, t := range heavy {
 			terms[t] = true
 		}
 		if from.IsZero() || a.DatedAt.Before(from) {
@@ -73,7 +75,7 @@ func (b *batch) loadClusters(ctx context.Context, tx Tx, stories []uuid.UUID) er
 			to = a.DatedAt
 		}
 	}
-	near, err := tx.ClustersWith(ctx, keys(terms), from.Add(-followUpWindow), to.Add(b.settings.Window))
+	near, err := tx.ClustersWith(ctx, keys(terms), shared, from.Add(-followUpWindow), to.Add(b.settings.Window))
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,17 @@ import (
 	"github.com/google/uuid"
 )
 
+// minShared is the number of its heaviest terms that an article shares with a story it may
+// join. A single common term says little, and reading all stories that have it is what
+// placing an article costs.
+const minShared = 2
+
+// sharedTerms returns the number of common terms that candidates need: a vector with fewer
+// terms cannot share more.
+func sharedTerms(heavy []Term) int { return min(minShared, len(heavy)) }
+
 // Index finds the story of an article among clusters of one language. Candidates are the
-// clusters that share one of the heaviest terms with it.
+// clusters that share minShared of the heaviest terms with it.
 type Index struct {
 	settings Settings
 	clusters map[uuid.UUID]*Cluster
@@ -62,12 +71,14 @@ func (x *Index) unpost(t Term, id uuid.UUID) {
 	}
 }
 
-// candidates returns the clusters that share a heavy term with a vector.
-func (x *Index) candidates(v Vector) map[uuid.UUID]*Cluster {
-	out := map[uuid.UUID]*Cluster{}
-	for _, t := range v.Heavy() {
+// candidates returns the clusters that share enough heavy terms with a vector.
+func (x *Index) candidates(v Vector) []*Cluster {
+	heavy, shared, out := v.Heavy(), map[uuid.UUID]int{}, []*Cluster(nil)
+	for _, t := range heavy {
 		for _, c := range x.postings[t] {
-			out[c.ID] = c
+			if shared[c.ID]++; shared[c.ID] == sharedTerms(heavy) {
+				out = append(out, x.clusters[c.ID])
+			}
 		}
 	}
 	return out

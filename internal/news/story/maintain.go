@@ -135,7 +135,8 @@ func (m *Maintainer) merge(ctx context.Context, tx Tx, language string, id uuid.
 		return into, err
 	}
 	c, settings := own[0], m.Thresholds.Settings(language)
-	near, err := tx.ClustersWith(ctx, c.Centroid.Heavy(), c.FirstAt.Add(-settings.Window), c.LastAt.Add(settings.Window))
+	heavy := c.Centroid.Heavy()
+	near, err := tx.ClustersWith(ctx, heavy, sharedTerms(heavy), c.FirstAt.Add(-settings.Window), c.LastAt.Add(settings.Window))
 	if err != nil {
 		return into, err
 	}

@@ -82,9 +82,9 @@ type Tx interface {
 	Documents(ctx context.Context, story uuid.UUID) ([]Placement, error)
 	Frequencies(ctx context.Context, terms []Term) (*Frequencies, error)
 	Clusters(ctx context.Context, ids []uuid.UUID) ([]*Cluster, error)
-	// ClustersWith returns the stories with one of the terms among their heaviest that
-	// overlap a time.
-	ClustersWith(ctx context.Context, terms []Term, from, to time.Time) ([]*Cluster, error)
+	// ClustersWith returns the stories with at least shared of the terms among their
+	// heaviest that overlap a time.
+	ClustersWith(ctx context.Context, terms []Term, shared int, from, to time.Time) ([]*Cluster, error)
 	SaveBatch(ctx context.Context, b Batch) error
 	Editing
 }

@@ -124,9 +124,9 @@ func (t *storyTx) Clusters(ctx context.Context, ids []uuid.UUID) ([]*story.Clust
 	return out, err
 }
 
-// ClustersWith returns the stories that overlap a time and have one of the terms.
-func (t *storyTx) ClustersWith(ctx context.Context, terms []story.Term, from, to time.Time) ([]*story.Cluster, error) {
-	rows, err := t.q.StoryClustersWith(ctx, db.StoryClustersWithParams{Language: t.language, Terms: integers(terms), FromTime: from, ToTime: to})
+// ClustersWith returns the stories that overlap a time and have at least shared of the terms.
+func (t *storyTx) ClustersWith(ctx context.Context, terms []story.Term, shared int, from, to time.Time) ([]*story.Cluster, error) {
+	rows, err := t.q.StoryClustersWith(ctx, db.StoryClustersWithParams{Language: t.language, Terms: integers(terms), Shared: int64(shared), FromTime: from, ToTime: to})
 	out := make([]*story.Cluster, len(rows))
 	for i, r := range rows {
 		out[i] = clusterFromRow(db.StoryClustersRow(r))

@@ -1203,7 +1203,8 @@ func (q *Queries) StoryClusters(ctx context.Context, ids []uuid.UUID) ([]StoryCl
 const storyClustersWith = `-- name: StoryClustersWith :many
 select s.id, s.centroid_terms, s.centroid_weights, s.documents, s.first_at, s.last_at from stories s
 where s.merged_into is null and s.documents > 0 and s.last_at >= $1::timestamptz and s.first_at <= $2::timestamptz
-  and s.id in (select t.story_id from story_terms t where t.language = $3 and t.term = any($4::bigint[]))
+  and s.id in (select t.story_id from story_terms t where t.language = $3 and t.term = any($4::bigint[])
+    group by t.story_id having count(*) >= $5::bigint)
 order by s.id
 `
 
@@ -1212,6 +1213,7 @@ type StoryClustersWithParams struct {
 	ToTime   time.Time
 	Language string
 	Terms    []int64
+	Shared   int64
 }
 
 type StoryClustersWithRow struct {
@@ -1229,6 +1231,7 @@ func (q *Queries) StoryClustersWith(ctx context.Context, arg StoryClustersWithPa
 		arg.ToTime,
 		arg.Language,
 		arg.Terms,
+		arg.Shared,
 	)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,8 @@ select id, centroid_terms, centroid_weights, documents, first_at, last_at from s
 -- name: StoryClustersWith :many
 select s.id, s.centroid_terms, s.centroid_weights, s.documents, s.first_at, s.last_at from stories s
 where s.merged_into is null and s.documents > 0 and s.last_at >= @from_time::timestamptz and s.first_at <= @to_time::timestamptz
-  and s.id in (select t.story_id from story_terms t where t.language = @language and t.term = any(@terms::bigint[]))
+  and s.id in (select t.story_id from story_terms t where t.language = @language and t.term = any(@terms::bigint[])
+    group by t.story_id having count(*) >= @shared::bigint)
 order by s.id;
 
 -- name: InsertStory :exec
