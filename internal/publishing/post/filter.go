@@ -2,6 +2,7 @@ package post
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,7 +17,14 @@ type NewPost struct {
 	Overrides   map[uuid.UUID]*Override // by account
 	Actor       string
 	Idempotency idempotency.Key
+	// DecisionID is the decision of a rule to create the post, if any. The post is stored
+	// only while the decision is reserved for it.
+	DecisionID uuid.UUID
 }
+
+// ErrDecided reports that a rule no longer wants the post: another attempt has finished the
+// decision to create it, or the rule was deleted.
+var ErrDecided = errors.New("the decision to create the post is finished or deleted") //nolint:gochecknoglobals // a sentinel
 
 // Filter selects posts of one workspace. Zero values select everything.
 type Filter struct {

@@ -297,7 +297,7 @@ func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decisio
 		return p, d, nil
 	}
 	accounts, err := e.accounts(ctx, r)
-	if err != nil {
+	if err != nil && (!exists || !isRefused(err)) {
 		return p, d, err
 	}
 	if exists {
@@ -305,6 +305,9 @@ func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decisio
 		d.Outcome, d.ArticleVersion, d.TextHash = Created, 0, hashTexts(textsOf(p))
 		if len(articles) > 0 {
 			_, d.Variant, err = e.newTexts(ctx, r, articles[0], d, accounts)
+		}
+		if isRefused(err) { // now; the post is there
+			err = nil
 		}
 		return p, d, err
 	}
@@ -345,7 +348,7 @@ func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decisio
 			draft.Overrides[t.AccountID.String()] = *o
 		}
 	}
-	in := scheduling.Automatic{ID: *d.PostID, Who: who, NeedsApproval: r.Mode == NeedsApproval}
+	in := scheduling.Automatic{ID: *d.PostID, DecisionID: d.ID, Who: who, NeedsApproval: r.Mode == NeedsApproval}
 	embargo := a.embargo(now)
 	switch {
 	case r.Timing.When == NextFree && r.Mode == CreateDraft:

@@ -15,6 +15,7 @@ import (
 // Automatic is a post that Dateline creates for a member, without a request.
 type Automatic struct {
 	ID            uuid.UUID // chosen by the caller: repeated calls create one post
+	DecisionID    uuid.UUID // of a rule, if one creates the post: see post.NewPost
 	Who           workspace.Principal
 	Draft         Draft
 	NotBefore     time.Time // of a slot of a queue; zero: any
@@ -41,7 +42,7 @@ func (s *Scheduler) CreateAutomatic(ctx context.Context, in Automatic) (post.Pos
 		if len(c.problems) > 0 {
 			return post.Post{}, apperr.InvalidFields(c.problems...)
 		}
-		n.Post.ID, n.Actor = in.ID, post.ActorDateline
+		n.Post.ID, n.DecisionID, n.Actor = in.ID, in.DecisionID, post.ActorDateline
 		if in.NeedsApproval && n.Post.Status == post.Scheduled {
 			n.Post.Status, n.Post.Approval.State = post.Draft, post.ApprovalPending
 		}

@@ -30,6 +30,14 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 			created, err = withTargets(ctx, q, row, err)
 			return err
 		}
+		if n.DecisionID != uuid.Nil {
+			// Whoever finishes the decision waits until the post is stored.
+			if _, err := q.LockReservedDecision(ctx, db.LockReservedDecisionParams{ID: n.DecisionID, PostID: &id}); noRows(err) {
+				return post.ErrDecided
+			} else if err != nil {
+				return err
+			}
+		}
 		row, err := insertPost(ctx, q, n)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -174,8 +175,11 @@ func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID, round
 	return decisionFromRow(row)
 }
 
-// FinishDecision stores the result of a reserved decision. A number of failures in a row
-// pauses the rule.
+// errHasPost is temporary: the next attempt finds the post.
+var errHasPost = errors.New("another attempt has created the post") //nolint:gochecknoglobals // a sentinel
+
+// FinishDecision stores the result of a reserved decision, unless it is finished. A number
+// of failures in a row pauses the rule.
 func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures int) error {
 	params, err := object(d.Params)
 	if err != nil {
@@ -187,9 +191,18 @@ func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures
 		} else if err != nil {
 			return err
 		}
+		// A concurrent attempt may be storing the post: see CreatePost.
+		if stored, err := q.LockRuleDecision(ctx, d.ID); noRows(err) || err == nil && stored != db.RuleOutcomeReserved {
+			return nil
+		} else if err != nil {
+			return err
+		}
 		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{ID: d.ID, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
 			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: int32(d.Variant), TextHash: d.TextHash}) //nolint:gosec // counts templates
-		if err != nil || n == 0 {
+		if err == nil && n == 0 {
+			err = errHasPost
+		}
+		if err != nil {
 			return err
 		}
 		if d.Outcome != rule.Failed {

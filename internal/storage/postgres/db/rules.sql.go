@@ -168,6 +168,7 @@ const finishRuleDecision = `-- name: FinishRuleDecision :execrows
 update rule_decisions set outcome = $1, reason = $2, params = $3, article_version = $4,
     post_id = case when $1::rule_outcome = 'created' then post_id end, post_revision = $5, variant = $6, text_hash = $7, updated_at = clock_timestamp()
 where id = $8 and outcome = 'reserved'
+  and ($1::rule_outcome = 'created' or not exists (select 1 from scheduled_posts p where p.post_id = rule_decisions.post_id))
 `
 
 type FinishRuleDecisionParams struct {
@@ -181,7 +182,7 @@ type FinishRuleDecisionParams struct {
 	ID             uuid.UUID
 }
 
-// No row: it is finished already.
+// No row: it is finished already, or has a post although it should have none.
 func (q *Queries) FinishRuleDecision(ctx context.Context, arg FinishRuleDecisionParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishRuleDecision,
 		arg.Outcome,
@@ -533,6 +534,23 @@ func (q *Queries) LockEvergreenRules(ctx context.Context, workspace string) erro
 	return err
 }
 
+const lockReservedDecision = `-- name: LockReservedDecision :one
+select id from rule_decisions where id = $1 and outcome = 'reserved' and post_id = $2 for share
+`
+
+type LockReservedDecisionParams struct {
+	ID     uuid.UUID
+	PostID *uuid.UUID
+}
+
+// No row: it is finished or deleted.
+func (q *Queries) LockReservedDecision(ctx context.Context, arg LockReservedDecisionParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, lockReservedDecision, arg.ID, arg.PostID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const lockRule = `-- name: LockRule :one
 select id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at from rules where id = $1 for update
 `
@@ -559,6 +577,17 @@ func (q *Queries) LockRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const lockRuleDecision = `-- name: LockRuleDecision :one
+select outcome from rule_decisions where id = $1 for update
+`
+
+func (q *Queries) LockRuleDecision(ctx context.Context, id uuid.UUID) (RuleOutcome, error) {
+	row := q.db.QueryRow(ctx, lockRuleDecision, id)
+	var outcome RuleOutcome
+	err := row.Scan(&outcome)
+	return outcome, err
 }
 
 const pauseRule = `-- name: PauseRule :one

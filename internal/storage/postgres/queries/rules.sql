@@ -166,11 +166,19 @@ on conflict (rule_id, article_id, round) do update set group_id = excluded.group
     outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id, decided_at = excluded.decided_at, updated_at = clock_timestamp()
 where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any(@repeatable::text[]);
 
+-- name: LockReservedDecision :one
+-- No row: it is finished or deleted.
+select id from rule_decisions where id = @id and outcome = 'reserved' and post_id = @post_id for share;
+
+-- name: LockRuleDecision :one
+select outcome from rule_decisions where id = @id for update;
+
 -- name: FinishRuleDecision :execrows
--- No row: it is finished already.
+-- No row: it is finished already, or has a post although it should have none.
 update rule_decisions set outcome = @outcome, reason = @reason, params = @params, article_version = @article_version,
     post_id = case when @outcome::rule_outcome = 'created' then post_id end, post_revision = @post_revision, variant = @variant, text_hash = @text_hash, updated_at = clock_timestamp()
-where id = @id and outcome = 'reserved';
+where id = @id and outcome = 'reserved'
+  and (@outcome::rule_outcome = 'created' or not exists (select 1 from scheduled_posts p where p.post_id = rule_decisions.post_id));
 
 -- name: RuleDecisionsOnArticle :many
 select * from rule_decisions where article_id = @article_id and outcome in ('reserved', 'created') order by id;
