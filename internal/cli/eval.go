@@ -45,7 +45,13 @@ func (p *Program) evalArticles() *cobra.Command {
 		for _, o := range others {
 			_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it contains no dataset\n", o)
 		}
-		o := eval.Options{Half: score.Half(*half), Type: *kind, NoBaseline: !*baseline, NoLearned: !*learned, Worst: *worst}
+		o := eval.Options{Half: score.Half(*half), Type: *kind, NoLearned: !*learned, Worst: *worst}
+		if *baseline {
+			if o.Baseline, err = eval.StartBaseline(ctx); err != nil {
+				return err
+			}
+			defer o.Baseline.Close() //nolint:errcheck // it has answered everything
+		}
 		if *report != "" {
 			o.Worst = max(o.Worst, reportPages)
 		}

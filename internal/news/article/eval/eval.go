@@ -3,20 +3,14 @@
 package eval
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
-
-	trafilatura "github.com/markusmobius/go-trafilatura"
-	"golang.org/x/net/html"
 
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/score"
@@ -60,12 +54,12 @@ func FindDatasets(dir string) (sets, others []string, err error) {
 
 // Options select what is measured.
 type Options struct {
-	Half       score.Half // empty: both
-	Type       string     // of pages; empty: all
-	NoBaseline bool       // skip go-trafilatura, which takes most of the time
-	NoLearned  bool       // skip learned selectors
-	Worst      int        // number of the worst pages to return
-	Examples   int        // number of pages with their texts to return, the worst first
+	Half      score.Half // empty: both
+	Type      string     // of pages; empty: all
+	Baseline  *Baseline  // nil: skip go-trafilatura, which takes most of the time
+	NoLearned bool       // skip learned selectors
+	Worst     int        // number of the worst pages to return
+	Examples  int        // number of pages with their texts to return, the worst first
 }
 
 // Page is the result of one page of the inspected half.
@@ -142,18 +136,16 @@ func Evaluate(ctx context.Context, dir string, o Options, progress func(pages, t
 			return r, err
 		}
 		own, base := make([]Extracted, len(part)), make([]Extracted, len(part))
-		spent := measureCPU(func() {
+		spent := MeasureCPU(func() {
 			for i, p := range part {
 				own[i] = extractOwn(ctx, p)
 			}
 		})
 		var baseSpent time.Duration
-		if !o.NoBaseline {
-			baseSpent = measureCPU(func() {
-				for i, p := range part {
-					base[i] = extractBaseline(p)
-				}
-			})
+		if o.Baseline != nil {
+			if base, baseSpent, err = o.Baseline.Extract(part); err != nil {
+				return r, err
+			}
 		}
 		all := r.All()
 		all.Own.cpuTime, all.Baseline.cpuTime = all.Own.cpuTime+spent, all.Baseline.cpuTime+baseSpent
@@ -173,7 +165,7 @@ func Evaluate(ctx context.Context, dir string, o Options, progress func(pages, t
 // add adds a page to its groups.
 func (r *Result) add(p score.Page, own, base Extracted, o Options) {
 	mine, theirs := compare(p, own), Metrics{}
-	if !o.NoBaseline {
+	if o.Baseline != nil {
 		theirs = compare(p, base)
 	}
 	for _, g := range r.groupsOf(p) {
@@ -196,8 +188,8 @@ func (r *Result) groupsOf(p score.Page) []int {
 	return out
 }
 
-// measureCPU returns the CPU time of a call, of all threads.
-func measureCPU(f func()) time.Duration {
+// MeasureCPU returns the CPU time of a call, of all threads, after a garbage collection.
+func MeasureCPU(f func()) time.Duration {
 	runtime.GC()
 	start := processCPUTime()
 	f()
@@ -210,22 +202,4 @@ func extractOwn(ctx context.Context, p score.Page) Extracted {
 		return Extracted{}
 	}
 	return Extracted{a.Text, a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly}
-}
-
-func extractBaseline(p score.Page) Extracted {
-	doc, err := html.Parse(bytes.NewReader(p.HTML))
-	if err != nil {
-		return Extracted{}
-	}
-	from, _ := url.Parse(p.URL)
-	r, err := trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true, OriginalURL: from})
-	if err != nil || r == nil {
-		return Extracted{}
-	}
-	m := r.Metadata
-	section := ""
-	if len(m.Categories) > 0 {
-		section = m.Categories[0]
-	}
-	return Extracted{r.ContentText, m.Title, section, m.Image, strings.Split(m.Author, "; "), m.Date, true}
 }

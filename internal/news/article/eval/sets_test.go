@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +39,7 @@ func TestSets_StayAboveTheirThresholds(t *testing.T) {
 			if !score.IsDataset(path) {
 				t.Skip("this set does not exist")
 			}
-			r, err := eval.Evaluate(t.Context(), path, eval.Options{Half: c.half, NoBaseline: true, NoLearned: true}, func(int, int) {})
+			r, err := eval.Evaluate(t.Context(), path, eval.Options{Half: c.half, NoLearned: true}, func(int, int) {})
 			require.NoError(t, err)
 			own := r.All().Own
 			if c.words > 0 {
@@ -53,6 +54,29 @@ func TestSets_StayAboveTheirThresholds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// go-trafilatura runs in a process of its own and answers batch by batch.
+func TestBaseline_ExtractsPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds go-trafilatura")
+	}
+	b, err := eval.StartBaseline(t.Context())
+	require.NoError(t, err)
+	sentence := "The bridge across the river opens on Monday after two years of work. "
+	for _, title := range []string{"The bridge opens", "The bridge is open"} {
+		page := score.Page{GroundTruth: score.GroundTruth{URL: "https://example.com/bridge"}, HTML: []byte("<title>" + title + "</title><article><h1>" + title + "</h1><p>" + strings.Repeat(sentence, 5) + "</p><p>" + strings.Repeat(sentence, 5) + "</p></article>")}
+		got, spent, err := b.Extract([]score.Page{page, {HTML: []byte("<p>")}})
+		require.NoError(t, err)
+		require.Positive(t, spent)
+		require.Len(t, got, 2)
+		require.Equal(t, title, got[0].Title)
+		require.Contains(t, got[0].Text, strings.TrimSpace(sentence))
+		require.Empty(t, got[1].Text)
+	}
+	require.NoError(t, b.Close())
+	_, _, err = b.Extract([]score.Page{{}})
+	require.ErrorContains(t, err, "go-trafilatura")
 }
 
 func TestReport_ShowsPageTruthAndOutput(t *testing.T) {
