@@ -36,7 +36,7 @@ ARG TARGETARCH
 RUN --mount=type=cache,target=/go/pkg/mod \
     --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build \
-        -trimpath -buildvcs=false -tags=nomsgpack \
+        -trimpath -buildvcs=false -tags=nomsgpack -gcflags=all=-dwarf=false \
         -ldflags "-s -w -buildid= -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$DATE" \
         -o /out/dateline .
 

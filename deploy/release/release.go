@@ -82,7 +82,7 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 		if err != nil {
 			return err
 		}
-		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack", "-ldflags", strings.TrimSpace("-s -w -buildid= "+p.flags), "-o", out, ".")
+		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack", "-gcflags=all=-dwarf=false", "-ldflags", strings.TrimSpace("-s -w -buildid= "+p.flags), "-o", out, ".")
 		c.Dir, c.Stderr = p.module, os.Stderr
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GOOS="+t.os, "GOARCH="+t.arch)
 		if err := c.Run(); err != nil {

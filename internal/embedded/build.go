@@ -100,7 +100,7 @@ func (b build) listPackages(ctx context.Context) (int, error) {
 // compile counts the packages that `go build -v` prints. Cached packages are not printed, so the count may end early.
 func (b build) compile(ctx context.Context, out string, total int) error {
 	compiled, tenth := 0, 0
-	err := b.run(b.command(ctx, "build", "-v", "-trimpath", "-ldflags=-s -w", "-buildvcs=false", "-o", out, "."), io.Discard, func(line string) bool {
+	err := b.run(b.command(ctx, "build", "-v", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-buildvcs=false", "-o", out, "."), io.Discard, func(line string) bool {
 		if line == "" || strings.ContainsAny(line, " :#") {
 			return strings.HasPrefix(line, "go: downloading ")
 		}
