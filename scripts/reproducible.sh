@@ -9,8 +9,10 @@ version=$1 targets=${2:-}
 dir=$(mktemp -d)
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 tools=.tools
+commit=$(git rev-parse HEAD) # of both, even if someone commits meanwhile
 for clone in first the-second-one; do
 	git clone -q . "$dir/$clone"
+	git -C "$dir/$clone" checkout -q "$commit"
 	# nfpm is pinned, and downloads must have the checksums in the code: neither has to be fetched twice.
 	mkdir -p "$dir/$clone/.tools"
 	find "$tools" -maxdepth 1 \( -name 'nfpm-*' -o -name postgres \) -exec cp -a {} "$dir/$clone/.tools/" \;

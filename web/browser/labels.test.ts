@@ -67,7 +67,7 @@ test('posts are labeled together, found by label and text, and labels are rename
   await page.getByRole('option', { name: 'Mùa bão' }).click()
   await page.getByText('Giá vàng').waitFor({ state: 'detached' })
   expect(page.url()).toMatch(/label=/)
-  expect(await page.locator('[data-post] [data-label="Mùa bão"]').count()).toBe(2)
+  await until('both labeled posts', async () => (await page.locator('[data-post] [data-label="Mùa bão"]').count()) === 2)
   await dashboard.accessible('filtered by label')
   await shoot(dashboard, 'agenda-labels')
 
