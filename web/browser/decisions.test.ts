@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { Dateline, Dashboard, sample, shoot, startBrowser, until } from './harness'
 import { looks } from './looks'
 
@@ -248,8 +248,8 @@ test('the library shows that the location of a photo was removed', async () => {
 test('irreversible actions need a confirmation', async () => {
   const { page } = dashboard
   /** Opens the dialog by keyboard, cancels it once, and then confirms. */
-  const agree = async (title: RegExp, action: string, open: () => Promise<void>, undone: () => Promise<boolean>) => {
-    await open()
+  const agree = async (title: RegExp, action: string, open: () => Promise<Locator>, undone: () => Promise<boolean>) => {
+    const opener = await open()
     const dialog = page.getByRole('dialog', { name: title })
     await dialog.waitFor()
     await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel')
@@ -258,6 +258,7 @@ test('irreversible actions need a confirmation', async () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     expect(await undone(), `${title} left`).toBe(true)
+    await until(`the focus to be back where ${title} was opened`, () => opener.evaluate((e) => e === document.activeElement))
     await open()
     await dialog.waitFor()
     await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel')
@@ -266,10 +267,17 @@ test('irreversible actions need a confirmation', async () => {
     await until(`${title} to be done`, async () => !(await undone()))
   }
   const menu = async (button: RegExp | string, item: string) => {
-    await page.getByRole('button', { name: button, exact: true }).focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('menuitem', { name: item }).focus()
-    await page.keyboard.press('Enter')
+    const opener = page.getByRole('button', { name: button, exact: true })
+    await opener.press('Enter')
+    // The menu takes the focus a moment after it is shown. Before that, it would take it away from the item.
+    await page.waitForFunction(() => document.activeElement?.closest('[role=menu]'))
+    await page.getByRole('menuitem', { name: item }).press('Enter')
+    return opener
+  }
+  const press = async (name: RegExp | string) => {
+    const opener = page.getByRole('button', { name })
+    await opener.press('Enter')
+    return opener
   }
   const x = (await accounts()).find((a) => a.network === 'x')!
 
@@ -282,15 +290,19 @@ test('irreversible actions need a confirmation', async () => {
   await dashboard.go('/system?tab=members')
   await page.getByRole('tab', { name: 'Members' }).click()
   const members = async () => (await api<{ members: unknown[] }>('GET', '/members')).members.length
-  await agree(/Remove .*\?/, 'Remove', () => page.getByRole('button', { name: /^Remove / }).press('Enter'), async () => (await members()) === 2)
+  await agree(/Remove .*\?/, 'Remove', () => press(/^Remove /), async () => (await members()) === 2)
 
   await api('POST', '/tokens', { name: 'Import', scopes: ['posts:read'], expires_in_days: 1 })
   const tokens = async () => (await api<{ tokens: { name: string }[] }>('GET', '/tokens')).tokens.some((k) => k.name === 'Import')
   await dashboard.go('/system?tab=tokens')
   await page.getByRole('tab', { name: 'API tokens' }).click()
-  await agree(/Revoke Import\?/, 'Revoke', () => page.getByRole('button', { name: 'Revoke Import' }).press('Enter'), tokens)
+  await agree(/Revoke Import\?/, 'Revoke', () => press('Revoke Import'), tokens)
 
   await dashboard.go('/accounts')
+  const more = await menu(`More for ${x.handle}`, 'Label and color')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await until('the focus to be back after a dialog that is mounted open', () => more.evaluate((e) => e === document.activeElement))
   await agree(/Disconnect .*\?/, 'Disconnect', () => menu(`More for ${x.handle}`, 'Disconnect'), async () => (await accounts()).find((a) => a.id === x.id)?.status === 'connected')
   dashboard.fine()
 }, 180_000)

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Popover, ScrollArea, SegmentedControl, Stack, Text, TextInput, ActionIcon } from '@mantine/core'
+import { Button, Checkbox, Group, Popover, ScrollArea, SegmentedControl, Stack, Text, TextInput, ActionIcon } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFlag, IconPencil, IconPlus, IconTag, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -13,6 +13,7 @@ import { useAtLeast } from '../lib/session'
 import { ColorChoice, colorNames } from './ColorChoice'
 import { useConfirm } from './Confirm'
 import { type Utm, UtmFields } from './Utm'
+import { Modal } from './Modal'
 
 type Label = Schemas['Label']
 type Kind = Label['kind']

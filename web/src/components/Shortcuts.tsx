@@ -1,7 +1,8 @@
-import { Group, Kbd, Modal, Stack, Switch, Table, Text } from '@mantine/core'
+import { Group, Kbd, Stack, Switch, Table, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { createContext, type ReactNode, type RefObject, useCallback, useContext, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Modal } from './Modal'
 
 /** One key, or a sequence of two, such as "g c". */
 export interface Shortcut {

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Modal, PasswordInput, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, PasswordInput, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Failed, Waiting } from '../../components/states'
+import { Modal } from '../../components/Modal'
 import { networksQuery } from '../../lib/queries'
 import { errorText, notifySuccess } from '../../lib/notify'
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +6,7 @@ import { type Account, api, unwrap } from '../../api/client'
 import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
 import { type Utm, UtmFields } from '../../components/Utm'
+import { Modal } from '../../components/Modal'
 import { notifyError } from '../../lib/notify'
 
 /** The setting with the budget for reading metrics where the network charges for it. */

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Checkbox, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { api, type Media, idempotencyHeader, type Schemas, unwrap } from '../../
 import { refreshPosts } from '../../lib/posts'
 import { errorText } from '../../lib/notify'
 import { altOf, contentOf, imageOf, type Taken } from './post'
+import { Modal } from '../../components/Modal'
 
 /** Creates a draft from an article and opens it in the composer. */
 export function MakePost({ article: a, close }: { article: Schemas['Article']; close: () => void }) {

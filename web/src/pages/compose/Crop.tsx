@@ -1,4 +1,4 @@
-import { Button, Group, Modal, SegmentedControl, Slider, Stack, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Slider, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +6,7 @@ import { api, type Media, mediaURL, unwrap } from '../../api/client'
 import { upload } from '../../api/upload'
 import { notifyError } from '../../lib/notify'
 import { cutOf, ratios, type Ratio } from './cut'
+import { Modal } from '../../components/Modal'
 
 /** Crops an image into a new file with the same description. */
 export function Crop({ media, close, done }: { media: Media; close: () => void; done: (m: Media) => void }) {

@@ -1,10 +1,11 @@
-import { Box, Button, Group, Modal, SegmentedControl, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconCheck, IconPhoto, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Media } from '../../api/client'
 import { Empty, Failed, WaitingCards } from '../../components/states'
+import { Modal } from '../../components/Modal'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
 import { Thumb } from './Thumb'
 

@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/client'
 import { AccountName } from '../../components/network'
+import { Modal } from '../../components/Modal'
 import { type Draft, type Version, withOwnMedia } from './draft'
 
 /** The media and the thread of an account: inherited or its own. */

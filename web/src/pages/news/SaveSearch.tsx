@@ -1,10 +1,11 @@
-import { Alert, Button, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { Feed } from '../../components/Feed'
 import { LinkButton } from '../../components/links'
+import { Modal } from '../../components/Modal'
 import { keptOf, type NewsSearch } from '../../lib/news'
 import { errorText } from '../../lib/notify'
 

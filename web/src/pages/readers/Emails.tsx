@@ -1,10 +1,11 @@
-import { ActionIcon, Alert, Badge, Button, Divider, Group, Modal, NumberInput, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import { ActionIcon, Alert, Badge, Button, Divider, Group, NumberInput, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
+import { Modal } from '../../components/Modal'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
 

@@ -1,10 +1,11 @@
-import { Alert, Button, Checkbox, Code, Modal, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, Code, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
+import { Modal } from '../../components/Modal'
 
 /** Adds a site, and shows the code for its pages. */
 export function NewSite({ close }: { close: () => void }) {

@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Checkbox, Code, CopyButton, Group, Modal, PasswordInput, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Alert, Button, Checkbox, Code, CopyButton, Group, PasswordInput, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
+import { Modal } from '../../components/Modal'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
 

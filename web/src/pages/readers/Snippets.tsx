@@ -1,9 +1,10 @@
-import { Button, Code, CopyButton, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, CopyButton, Stack, Text, TextInput } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { base } from '../../boot'
+import { Modal } from '../../components/Modal'
 
 type Site = Schemas['Site']
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Fieldset, Group, Modal, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Fieldset, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -11,6 +11,7 @@ import { Preview } from './Preview'
 import { TimingFields } from './TimingFields'
 import { Variants } from './Variants'
 import { ViewFields } from './ViewFields'
+import { Modal } from '../../components/Modal'
 
 const triggers = [
   ['domains', 'domain'],

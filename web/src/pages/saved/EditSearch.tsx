@@ -1,4 +1,4 @@
-import { Alert, Button, Modal, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Alert, Button, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +6,7 @@ import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
 import { errorText, notifySuccess } from '../../lib/notify'
+import { Modal } from '../../components/Modal'
 
 /** Edits a saved search. */
 export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch']; close: () => void }) {

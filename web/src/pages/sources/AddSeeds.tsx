@@ -1,9 +1,10 @@
-import { Alert, Button, Modal, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { errorText, notifySuccess } from '../../lib/notify'
+import { Modal } from '../../components/Modal'
 
 /** Adds seeds: one URL, or a list or OPML file of them. */
 export function AddSeeds({ close }: { close: () => void }) {

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
+import { Modal } from '../../components/Modal'
 import { notifyError, notifySuccess } from '../../lib/notify'
 
 type Stored = Schemas['StoryPreferences']

@@ -1,10 +1,11 @@
-import { Alert, Button, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
 import { errorText, notifySuccess } from '../../lib/notify'
 import type { Watch } from '.'
+import { Modal } from '../../components/Modal'
 
 /** Creates or edits a watch. */
 export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }) {
