@@ -23,6 +23,7 @@ type CrawlActivities struct {
 	Maintenance *activities.CrawlMaintenance
 	Articles    *activities.Articles
 	Watches     *activities.Watches
+	WebSub      *activities.WebSub // nil: WebSub is off
 }
 
 // NewCrawl creates the worker of the crawler's task queue. Its activities
@@ -43,6 +44,9 @@ func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	if a.Watches != nil {
 		w.RegisterActivityWithOptions(a.Watches, activity.RegisterOptions{})
 	}
+	if a.WebSub != nil {
+		w.RegisterActivityWithOptions(a.WebSub, activity.RegisterOptions{})
+	}
 	return w
 }
 
@@ -56,26 +60,34 @@ func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.CheckWatches, workflow.RegisterOptions{Name: workflows.CheckWatchesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.SubscribeToHubs, workflow.RegisterOptions{Name: workflows.SubscribeToHubsWorkflow})
+}
+
+// scheduleEvery returns a schedule on the crawler's task queue.
+func scheduleEvery(id, name string, interval, offset time.Duration, now bool) client.ScheduleOptions {
+	return client.ScheduleOptions{
+		ID:                 id,
+		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: interval, Offset: offset}}},
+		Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow:      time.Minute,
+		Action:             &client.ScheduleWorkflowAction{ID: id, Workflow: name, TaskQueue: workflows.CrawlQueue},
+		TriggerImmediately: now,
+	}
+}
+
+// webSubSchedules are those of WebSub, see schedules.
+func webSubSchedules() []client.ScheduleOptions {
+	return []client.ScheduleOptions{scheduleEvery(workflows.SubscribeToHubsSchedule, workflows.SubscribeToHubsWorkflow, time.Minute, 0, false)}
 }
 
 // crawlSchedules are the schedules of the crawler, see schedules.
 func crawlSchedules() []client.ScheduleOptions {
-	every := func(id, name string, interval, offset time.Duration, now bool) client.ScheduleOptions {
-		return client.ScheduleOptions{
-			ID:                 id,
-			Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: interval, Offset: offset}}},
-			Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-			CatchupWindow:      time.Minute,
-			Action:             &client.ScheduleWorkflowAction{ID: id, Workflow: name, TaskQueue: workflows.CrawlQueue},
-			TriggerImmediately: now,
-		}
-	}
 	return []client.ScheduleOptions{
-		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
-		every(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
-		every(workflows.CheckWatchesSchedule, workflows.CheckWatchesWorkflow, time.Minute, 0, false),
-		every(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
-		every(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
+		scheduleEvery(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
+		scheduleEvery(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
+		scheduleEvery(workflows.CheckWatchesSchedule, workflows.CheckWatchesWorkflow, time.Minute, 0, false),
+		scheduleEvery(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
+		scheduleEvery(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
 	}
 }
 

@@ -48,6 +48,12 @@ type URLKey struct {
 	ID       uuid.UUID
 }
 
+// UpdatedURL is an article that was updated at a time, as its feed states.
+type UpdatedURL struct {
+	ID uuid.UUID
+	At time.Time
+}
+
 // LeaseRequest describes the URLs of a domain that a worker wants to fetch.
 type LeaseRequest struct {
 	Domain      Domain

@@ -8,6 +8,7 @@ type RevisitPolicy struct {
 	MinHubInterval  time.Duration
 	MaxHubInterval  time.Duration
 	RefreshInterval time.Duration // until an article's first refresh; doubles while it is unchanged
+	PushedInterval  time.Duration // minimum for feeds whose entries a hub delivers
 	RetryInterval   time.Duration // after the first failure; doubles with each further one
 	DeadInterval    time.Duration // until a dead URL is checked again
 }
@@ -15,14 +16,14 @@ type RevisitPolicy struct {
 // DefaultRevisitPolicy fetches every hub at least every 20 minutes.
 func DefaultRevisitPolicy() RevisitPolicy {
 	return RevisitPolicy{HubInterval: 15 * time.Minute, MinHubInterval: 5 * time.Minute, MaxHubInterval: 20 * time.Minute,
-		RefreshInterval: time.Hour, RetryInterval: time.Minute, DeadInterval: 30 * 24 * time.Hour}
+		RefreshInterval: time.Hour, PushedInterval: time.Hour, RetryInterval: time.Minute, DeadInterval: 30 * 24 * time.Hour}
 }
 
 // SpedUp is the policy with all intervals divided by a factor.
 func (p RevisitPolicy) SpedUp(factor int) RevisitPolicy {
 	f := time.Duration(factor)
 	return RevisitPolicy{HubInterval: p.HubInterval / f, MinHubInterval: p.MinHubInterval / f, MaxHubInterval: p.MaxHubInterval / f,
-		RefreshInterval: p.RefreshInterval / f, RetryInterval: p.RetryInterval / f, DeadInterval: p.DeadInterval / f}
+		RefreshInterval: p.RefreshInterval / f, PushedInterval: p.PushedInterval / f, RetryInterval: p.RetryInterval / f, DeadInterval: p.DeadInterval / f}
 }
 
 // NextHubInterval shortens the interval of a hub that had new links and lengthens
@@ -86,6 +87,10 @@ func HubRank(k Kind) int {
 		return rankFeed
 	}
 }
+
+// DeliveredRank is the rank of an article that a hub has delivered: it is fetched before
+// all others of its domain.
+const DeliveredRank = rankHome
 
 // DiscoveryRank is the rank of a newly discovered page. It depends on the kind of
 // hub that links it, its distance from the seed, its age (0: unknown), and the

@@ -66,6 +66,7 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 		out.Reason, out.Detail, out.Failed = reasonOf(err), err.Error(), !errors.Is(err, extract.ErrNoArticle)
 		return out, nil //nolint:nilerr // recorded as an error of the page
 	}
+	dropUncertainDate(a)
 	if out.Reason, out.Detail = notArticleReason(a); out.Reason != "" {
 		return out, nil
 	}

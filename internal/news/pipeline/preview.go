@@ -20,8 +20,9 @@ import (
 // Preview is the result of selectors on one page.
 type Preview struct {
 	Page    PageRef
-	Error   string // why extraction failed
-	Variant string // the matching variant; empty: none
+	Error   string          // why extraction failed
+	Reason  NoArticleReason // likewise
+	Variant string          // the matching variant; empty: none
 	Article *article.Article
 	Matches []selector.PathMatch
 }
@@ -81,7 +82,7 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageR
 	out := Preview{Page: raw}
 	page, err := loadPage(ctx, s.Pages, raw, zone)
 	if errors.Is(err, blob.ErrNotFound) {
-		out.Error = "the raw page is no longer stored"
+		out.Error, out.Reason = "the raw page is no longer stored", ReasonPageDeleted
 		return out, nil
 	}
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageR
 		return out, ctx.Err()
 	}
 	if err != nil {
-		out.Error = err.Error()
+		out.Error, out.Reason = err.Error(), reasonOf(err)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
@@ -47,7 +48,17 @@ const (
 	minWords            = 30
 	minConfidence       = 0.55 // of the body
 	minWordsWithoutDate = 120
+	minDateConfidence   = 0.25
 )
+
+// dropUncertainDate removes a date of publication that is only that of some sentence of
+// the page: an article about an old event is not old.
+func dropUncertainDate(a *article.Article) {
+	if o, ok := a.Origins[article.FieldPublished]; ok && o.Confidence < minDateConfidence {
+		a.Published, a.DateOnly = time.Time{}, false
+		delete(a.Origins, article.FieldPublished)
+	}
+}
 
 // notArticleReason returns why a page does not count as an article, or an empty reason.
 func notArticleReason(a *article.Article) (reason NoArticleReason, detail string) {

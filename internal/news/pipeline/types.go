@@ -208,6 +208,7 @@ type Health struct {
 	NoArticleReasons  map[NoArticleReason]int64
 	Failed            int64
 	LastError         string
+	LastErrorReason   NoArticleReason
 	LastErrorAt       *time.Time
 }
 

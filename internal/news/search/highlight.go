@@ -66,6 +66,9 @@ func (m Highlighter) Snippet(texts ...string) []Fragment {
 		if (of == "" && len(tokens) > 0) || n > maxMatches {
 			of, best, maxMatches = text, tokens[from:min(from+snippetWords, len(tokens))], n
 		}
+		if len(best) > 0 && len(m.prefixes) == 0 && maxMatches == len(m.words) {
+			break // no text has more
+		}
 	}
 	if len(best) == 0 {
 		return nil

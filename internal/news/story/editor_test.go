@@ -133,6 +133,27 @@ func TestMaintainer_MergesSimilarStories(t *testing.T) {
 	}
 }
 
+func TestEditor_ListsRisingStoriesByNewOwners(t *testing.T) {
+	d := newRig(t)
+	d.sources("one.example", "two.example", "three.example", "four.example")
+	ago := func(hours float64) time.Time { return time.Now().Add(-time.Duration(hours * float64(time.Hour))) }
+	d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire, At: ago(10)})
+	d.publish(draft{Domain: "two.example", Title: "Timber yard burns down in Harrowgate", Body: fire2, At: ago(1)})
+	older := d.publish(draft{Domain: "two.example", Title: "Wiring suspected in Harrowgate fire", Body: fire3, At: ago(0.5)}) // an owner counts once
+	d.publish(draft{Domain: "one.example", Title: "Parliament in Norwick approves budget", Body: vote, At: ago(9)})
+	d.publish(draft{Domain: "three.example", Title: "Norwick parliament approves the budget", Body: vote + " Our correspondent reports.", At: ago(2)})
+	rising := d.publish(draft{Domain: "four.example", Title: "Budget approved in Norwick", Body: "A report. " + vote, At: ago(1)})
+	d.place()
+	all := d.list(story.Filter{Order: story.Rising, Limit: 10})
+	if len(all) != 2 || all[0].ID != d.storyOf(rising) || all[0].NewOwners != 2 || all[1].ID != d.storyOf(older) || all[1].NewOwners != 1 {
+		t.Fatalf("got %+v, want the budget with two new owners before the fire with one", all)
+	}
+	d.Exec("update articles set first_seen_at = first_seen_at - interval '4 hours'")
+	if all := d.list(story.Filter{Order: story.Rising, Limit: 10}); len(all) != 0 {
+		t.Errorf("got %+v, want nothing: no owner is new", all)
+	}
+}
+
 func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 	d := newRig(t)
 	d.Connect("desk")

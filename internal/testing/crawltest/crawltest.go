@@ -39,6 +39,7 @@ type Options struct {
 	Traps          bool          // hubs link to traps and to disallowed pages
 	Proxied        bool          // URLs have no port, for use as a proxy
 	NoiseParameter string        // meaningless URL parameter in half of the links to articles; empty: none
+	Hub            string        // WebSub hub that feeds name; empty: none
 	Scripts        bool          // article text is loaded by a script
 	Readable       bool          // articles are for people to read: in English on every third site, else in Vietnamese
 	// Now is the clock; nil: time.Now.

@@ -11,11 +11,17 @@ import (
 // feedSize is the number of items in a feed and in a news sitemap.
 const feedSize = 30
 
-func (s *Site) rss() []byte {
+func (s *Site) rss() []byte { return s.RSS(s.latest("", 0, feedSize)) }
+
+// RSS returns a feed with some articles.
+func (s *Site) RSS(articles []Article) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>%s</link><ttl>15</ttl>`,
 		s.host, s.Home())
-	for _, a := range s.latest("", 0, feedSize) {
+	if hub := s.Hub(); hub != "" {
+		fmt.Fprintf(&b, `<atom:link rel="hub" href="%s"/><atom:link rel="self" href="%s"/>`, hub, s.FeedURL())
+	}
+	for _, a := range articles {
 		fmt.Fprintf(&b, `<item><title>%s</title><description><![CDATA[<a href="%s"><img src="/i/%d.jpg"></a></br>%s]]></description>`+
 			`<pubDate>%s</pubDate><link>%s?utm_source=rss</link><guid>%s</guid></item>`,
 			html.EscapeString(a.Title), a.URL, a.Number, firstWords(a.Body, 25), a.PublishedAt.Format(time.RFC1123Z), a.URL, a.URL)

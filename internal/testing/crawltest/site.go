@@ -36,6 +36,7 @@ type Site struct {
 	churn       int       // number of template changes
 	robots      string    // empty: generated from the options
 	tdm         string    // tdmrep.json; empty: none
+	feedHub     string    // that the feed names; empty: none
 	listsHidden bool      // feeds and sitemaps are not linked
 	fault       fault
 	removed     map[int]int // status of removed articles by number
@@ -50,7 +51,7 @@ type fault struct {
 }
 
 func newSite(w *World, number int) *Site {
-	s := &Site{world: w, number: number, host: fmt.Sprintf("site-%04d.test", number)}
+	s := &Site{world: w, number: number, feedHub: w.options.Hub, host: fmt.Sprintf("site-%04d.test", number)}
 	now := w.options.Now()
 	for i := range w.options.Articles {
 		s.add(now.Add(-time.Duration(w.options.Articles-i) * time.Hour))
@@ -150,6 +151,20 @@ func (s *Site) HideLists() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listsHidden = true
+}
+
+// SetHub changes the WebSub hub that the feed names; empty: it names none.
+func (s *Site) SetHub(hub string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.feedHub = hub
+}
+
+// Hub is the WebSub hub that the feed names.
+func (s *Site) Hub() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.feedHub
 }
 
 // SetRobots replaces robots.txt. PolitenessViolations still checks the original

@@ -68,14 +68,14 @@ func (p *parser) day() (y, m, d, from, to int, ok bool) {
 	return 0, 0, 0, 0, 0, false
 }
 
-// numericDay parses 7/3/2026, 07-03-2026, 7.3.2026 and 2026/3/7.
+// numericDay parses 7/3/2026, 07-03-2026, 7.3.2026, 07 | 03 | 2026 and 2026/3/7.
 func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	a, b, c := p.num(i), p.num(i+2), p.num(i+4)
 	sep := p.at(i + 1).text
 	if a < 0 || b < 0 || c < 0 {
 		return 0, 0, 0, 0, false
 	}
-	if sep != p.at(i+3).text || !p.is(i+1, "/", "-", ".") {
+	if sep != p.at(i+3).text || !p.is(i+1, "/", "-", ".") && (sep != "|" || p.at(i+4).digits != 4) {
 		return 0, 0, 0, 0, false
 	}
 	switch {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"dateline/internal/news/article"
 )
@@ -35,7 +34,7 @@ func (r *builder) readAuthors() {
 	if r.signature != "" && r.setAuthors(article.FromHTML, 0.7, r.signature) {
 		return
 	}
-	if r.setAuthorsNearHeadline() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
+	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.setAuthorsFromBoxes() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
 		return
 	}
 	// The publisher itself, where the page names it as the author.
@@ -49,49 +48,6 @@ func (r *builder) readAuthors() {
 func (r *builder) setPublisherAsAuthor() bool {
 	return r.setAuthors(article.FromMeta, 0.3, r.meta.values["author"]...) || r.setAuthors(article.FromMicrodata, 0.3, r.meta.microdata["author"]...) ||
 		r.setAuthorsFromNodes(0.2, r.meta.authorLinks) || r.setAuthorsFromNodes(0.2, r.meta.bylines)
-}
-
-// setAuthorsNearHeadline uses links to profiles and lines that start with "By", near the
-// headline.
-func (r *builder) setAuthorsNearHeadline() bool {
-	if len(r.meta.h1s) == 0 {
-		return false
-	}
-	left := 60
-	var found []string
-	source := 0.0
-	var walk func(n *html.Node, depth int)
-	walk = func(n *html.Node, depth int) {
-		if len(found) > 0 || left <= 0 || depth > maxDepth {
-			return
-		}
-		switch {
-		case n.Type == html.TextNode && !isBlank(n.Data):
-			left--
-			line := clean(n.Data)
-			if by := nameAfterBy(line); by != "" && len(line) < 80 && startsUpper(by) {
-				found, source = append(found, by), 0.5
-			}
-		case n.Type == html.ElementNode:
-			if r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
-				return
-			}
-			if n.DataAtom == atom.A && isProfile(attr(n, "href")) {
-				if t := textOf(n, 80); t != "" && countWords(t) <= 5 {
-					found, source = append(found, t), 0.5
-				}
-			}
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c, depth+1)
-		}
-	}
-	for at, up := r.meta.h1s[0], 0; at != nil && up < 6 && len(found) == 0; at, up = at.Parent, up+1 {
-		for s := at.NextSibling; s != nil; s = s.NextSibling {
-			walk(s, 0)
-		}
-	}
-	return r.setAuthors(article.FromHTML, source, found...)
 }
 
 func startsUpper(s string) bool {
@@ -165,7 +121,7 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 			continue // a biography
 		}
 		for _, name := range splitNames(v) {
-			if name = r.personName(name); name != "" && !containsName(out, name) && len(out) < 12 {
+			if name = r.personName(name, source == article.FromJSONLD || source == article.FromMeta || source == article.FromMicrodata); name != "" && !containsName(out, name) && len(out) < 12 {
 				out = append(out, name)
 			}
 		}
@@ -209,11 +165,16 @@ func withoutRepeats(names []string) []string {
 // withoutJobTitles drops what follows a name in its byline: degrees, papers, agencies,
 // job titles.
 func withoutJobTitles(names []string) []string {
-	out := names[:1]
-	for _, n := range names[1:] {
+	var out []string
+	for i, n := range names {
+		if i == 0 {
+			if len(names) == 1 || countWords(n) > 2 || !isRole(n) {
+				out = append(out, n)
+			}
+			continue
+		}
 		last := strings.ToLower(n[strings.LastIndexByte(n, ' ')+1:])
-		switch last {
-		case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo":
+		if isJobTitle(last) {
 			continue
 		}
 		if countWords(n) == 1 && len(n) <= 4 && isAllCaps(n) || strings.HasSuffix(last, ".com") || strings.Contains(n, " for ") {
@@ -221,7 +182,29 @@ func withoutJobTitles(names []string) []string {
 		}
 		out = append(out, n)
 	}
+	if len(out) == 0 {
+		return names[:1]
+	}
 	return out
+}
+
+// isJobTitle reports whether the last word of a name makes it a job title, a degree or an
+// agency.
+func isJobTitle(word string) bool {
+	switch word {
+	case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo":
+		return true
+	}
+	return false
+}
+
+// isRole reports whether a name is only what somebody is, such as "Lead Reviewer".
+func isRole(name string) bool {
+	switch strings.ToLower(name[strings.LastIndexByte(name, ' ')+1:]) {
+	case "writer", "reporter", "editor", "correspondent", "contributor", "columnist", "author", "reviewer", "founder", "journalist", "astrologer", "freelancer", "producer", "analyst":
+		return true
+	}
+	return false
 }
 
 func containsName(list []string, s string) bool {
@@ -261,13 +244,16 @@ func nameAfterBy(s string) string {
 func isShortBy(p string) bool { return len(p) <= 5 && p != "By " && p != "by " && p != "BY " }
 
 // personName cleans a name, or returns nothing if it is not one.
-func (r *builder) personName(s string) string {
+func (r *builder) personName(s string, explicit bool) string {
 	s = strings.TrimSpace(s)
 	if by := nameAfterBy(s); by != "" {
 		s = by
 	}
 	if by := nameAfterBy(s); by != "" { // "Mar 6 Written By" is cut by the caller
 		s = by
+	}
+	if strings.HasPrefix(strings.ToLower(s), "updated by ") {
+		return ""
 	}
 	if i := strings.IndexAny(s, "(["); i >= 0 { // "Hà Thu (tổng hợp)"
 		s = s[:i]
@@ -276,7 +262,10 @@ func (r *builder) personName(s string) string {
 		s, _, _ = strings.Cut(s, mark)
 	}
 	s = cutDate(strings.TrimPrefix(s, "Articles by "))
-	s = strings.Trim(s, " \t,.;:–—-@\"'“”")
+	if i := strings.Index(strings.ToLower(s), " for "); i > 0 && countWords(s[:i]) >= 2 {
+		s = s[:i] // "Mai Lan For The Paper on Sunday"
+	}
+	s = strings.Trim(s, " \t,.;:–—-@\"'“”&")
 	n := utf8.RuneCountInString(s)
 	if n < 2 || n > 60 || countWords(s) > 7 {
 		return ""
@@ -293,18 +282,21 @@ func (r *builder) personName(s string) string {
 			digits++
 		}
 	}
-	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' {
+	if letters < 2 || digits > 1 && !explicit || digits > letters || !explicit && s[0] >= '0' && s[0] <= '9' {
 		return ""
 	}
 	if !r.anySite && (r.isSite(s) || r.resemblesSite(s)) || isDateLine(s) || isMonthDay(s) {
 		return ""
 	}
-	if r.anySite && (Plain(s) == "newsdesk" || Plain(s) == "staffwriter") {
+	if countWords(s) == 1 && isDateWord(strings.ToLower(s)) {
+		return ""
+	}
+	if r.anySite && (Plain(s) == "newsdesk" || Plain(s) == "staffwriter" || (Plain(s) == "staff" || Plain(s) == "editorialteam" || Plain(s) == "editorialstaff" || Plain(s) == "staffreports" || Plain(s) == "staffreporter")) {
 		return s
 	}
 	switch Plain(s) {
 	case "posted", "published", "updated", "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
-		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share", "gastautor", "writtenby", "postedby":
+		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share", "gastautor", "writtenby", "postedby", "agencies":
 		return ""
 	}
 	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && countWords(s) <= 3 {
@@ -338,59 +330,6 @@ func (r *builder) resemblesSite(s string) bool {
 		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) && len(f)-len(n) <= 5 || strings.HasPrefix(n, f) && len(f) > 5) {
 			return true
 		}
-	}
-	return false
-}
-
-// signatureOf finds the author below the text, as in Vietnamese papers: the last short
-// lines that are right-aligned or named as the author. lines are not part of the text.
-func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) {
-	for k := len(selected) - 1; k >= 0 && k >= len(selected)-4; k-- {
-		b := &o.blocks[selected[k]]
-		if b.chars > 70 || countWords(b.text) > 10 {
-			continue
-		}
-		if !o.isRightAligned(b.span) && b.hints&hintByline == 0 {
-			continue
-		}
-		if lines == nil {
-			lines = map[int]bool{}
-		}
-		lines[selected[k]] = true
-		strong := ""
-		for _, t := range b.texts {
-			for p := t.Parent; p != nil && p != b.container.Parent; p = p.Parent {
-				if p.DataAtom == atom.Strong || p.DataAtom == atom.B {
-					strong = strings.TrimSpace(strong + " " + clean(t.Data))
-					break
-				}
-			}
-		}
-		if name == "" {
-			name = firstOf(strong, b.text)
-		}
-	}
-	return name, lines
-}
-
-// isRightAligned reports whether the text of an element is right-aligned.
-func (o *outline) isRightAligned(at int) bool {
-	for up := 0; at >= 0 && up < 2; up++ {
-		n := o.spans[at].node
-		style := strings.ReplaceAll(strings.ToLower(attr(n, "style")), " ", "")
-		if strings.Contains(style, "text-align:right") || strings.EqualFold(attr(n, "align"), "right") {
-			return true
-		}
-		for c := range strings.FieldsSeq(strings.ToLower(attr(n, "class"))) {
-			switch c {
-			case "text-right", "align-right", "author_mail", "author", "pauthor", "right":
-				return true
-			}
-		}
-		if n.DataAtom == atom.P || n.DataAtom == atom.Div {
-			return false
-		}
-		at = o.spans[at].parent
 	}
 	return false
 }

@@ -20,9 +20,50 @@ type blockModel struct {
 	trees []int16 // their first nodes
 }
 
+const (
+	// minSureF1 is the expected F1 below which similar blocks are selected together.
+	minSureF1 = 0.85
+	// minSimilarBlocks is the number of similar blocks from which that is done.
+	minSimilarBlocks = 4
+)
+
 // SelectLikely selects the blocks of the article by their log odds, so that the expected
-// F1 of the words is highest. Repeated long texts are selected once.
-func SelectLikely(logOdds []float64, texts []string) []bool {
+// F1 of the words is highest. On a page with an uncertain result, such as a list of
+// products, blocks of the same kind are selected together: all prices or none. Repeated
+// long texts are selected once.
+func SelectLikely(logOdds []float64, texts []string, kinds []int) []bool {
+	chosen, f1 := selectLikely(logOdds, texts)
+	if f1 < minSureF1 {
+		chosen, _ = selectLikely(averageByKind(logOdds, texts, kinds), texts)
+	}
+	return chosen
+}
+
+// averageByKind replaces the log odds of blocks of the same kind by their average, weighted
+// by words. Blocks that are excluded stay excluded.
+func averageByKind(logOdds []float64, texts []string, kinds []int) []float64 {
+	type sums struct {
+		odds, words float64
+		blocks      int
+	}
+	all := map[int]sums{}
+	for i, k := range kinds {
+		if !math.IsInf(logOdds[i], -1) {
+			s, n := all[k], float64(weightOf(texts[i]))
+			all[k] = sums{s.odds + n*logOdds[i], s.words + n, s.blocks + 1}
+		}
+	}
+	out := slices.Clone(logOdds)
+	for i, k := range kinds {
+		if s := all[k]; s.blocks >= minSimilarBlocks && !math.IsInf(logOdds[i], -1) {
+			out[i] = s.odds / s.words
+		}
+	}
+	return out
+}
+
+// selectLikely returns the blocks with the highest expected F1, and that F1.
+func selectLikely(logOdds []float64, texts []string) (chosen []bool, f1 float64) {
 	type item struct {
 		block int
 		p, n  float64
@@ -51,11 +92,11 @@ func SelectLikely(logOdds []float64, texts []string) []bool {
 			best, top = k+1, f
 		}
 	}
-	out := make([]bool, len(texts))
+	chosen = make([]bool, len(texts))
 	for _, x := range items[:best] {
-		out[x.block] = true
+		chosen[x.block] = true
 	}
-	return out
+	return chosen, top
 }
 
 // weightOf is the number of words of a text; an ideograph counts as half a word.
@@ -70,10 +111,9 @@ func weightOf(s string) int {
 	return n + ideographs/2
 }
 
-// ruleBias is how much more likely the blocks are that the hand-written rules select,
-// and less likely the others, on a page that declares itself an article. It was chosen on
-// sites that the classifier was not trained on.
-const ruleBias = 0.5
+// leadBias is by how much the log odds of a standfirst are lower that the rules leave out:
+// it is a field of its own, which only some annotated bodies contain.
+const leadBias = 0.5
 
 // minClassifiedBlocks is the number of blocks of a page below which the rules decide:
 // such a page has little around its text.
@@ -86,22 +126,21 @@ func (c *choice) classify(d *Document, title string) {
 		return
 	}
 	w := c.o.newFeatureBuilder(d, title, c.at, c.isSelected)
-	bias := 0.0
-	if d.declaresArticle() {
-		bias = ruleBias
-	}
-	odds, texts := make([]float64, len(c.o.blocks)), make([]string, len(c.o.blocks))
+	odds, texts, kinds := make([]float64, len(c.o.blocks)), make([]string, len(c.o.blocks)), make([]int, len(c.o.blocks))
+	chrome := c.o.chrome()
 	for i := range c.o.blocks {
+		texts[i], kinds[i] = c.o.blocks[i].text, w.kindOf[i].first
+		if chrome[i] {
+			odds[i] = math.Inf(-1)
+			continue
+		}
 		f := w.block(i)
 		odds[i] = blockClassifier.logOdds(&f)
-		if c.isSelected[i] {
-			odds[i] += bias
-		} else {
-			odds[i] -= bias
+		if !c.isSelected[i] && c.o.blocks[i].hints&hintLead != 0 {
+			odds[i] -= leadBias
 		}
-		texts[i] = c.o.blocks[i].text
 	}
-	chosen := SelectLikely(odds, texts)
+	chosen := SelectLikely(odds, texts, kinds)
 	selected := c.selected[:0:0]
 	for i, ok := range chosen {
 		if ok {
@@ -110,11 +149,6 @@ func (c *choice) classify(d *Document, title string) {
 	}
 	c.selected, c.isSelected = selected, chosen
 	c.at = c.o.commonSpan(c.at, selected)
-}
-
-// declaresArticle reports whether the metadata of a page say that it is an article.
-func (d *Document) declaresArticle() bool {
-	return rankOf(d.loadJSONLD().article) >= 3 || d.Meta.first("article:published_time") != ""
 }
 
 // logOdds returns the log odds of a block with the given features.

@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -54,6 +55,24 @@ func TestBody_KnownErrors(t *testing.T) {
 				require.NotContains(t, a.Text, w)
 			}
 			requireSafe(t, a.HTML)
+		})
+	}
+}
+
+func TestSelectLikely_SelectsSimilarBlocksTogether(t *testing.T) {
+	const title, card, menu = 0, 1, 5
+	texts := []string{"Warm socks for winter", "blue and warm", "red and warm", "grey and warm", "green and warm", "Home", "Log in"}
+	kinds := []int{title, card, card, card, card, menu, menu}
+	for name, c := range map[string]struct {
+		odds []float64
+		want []bool
+	}{
+		"uncertain cards":       {[]float64{1, -0.2, -1.6, 0.1, -1.1, -4, -4}, []bool{true, true, true, true, true, false, false}},
+		"a sure choice":         {[]float64{5, 5, -5, 5, 5, -6, -6}, []bool{true, true, false, true, true, false, false}},
+		"too few, one excluded": {[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds))
 		})
 	}
 }

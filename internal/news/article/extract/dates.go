@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"bytes"
 	"sort"
 	"strings"
 	"time"
@@ -47,7 +46,8 @@ func (r *builder) readTimes(g Selection) {
 	}
 	add(&pub, article.FromMicrodata, 0.85, r.meta.microdata["datepublished"]...)
 	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
-	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created", "article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time"} {
+	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created", "article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time",
+		"article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated", "dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date", "gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate", "og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date", "published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated"} {
 		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
 	}
 	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
@@ -58,6 +58,17 @@ func (r *builder) readTimes(g Selection) {
 	}
 	if len(pub) == 0 {
 		pub = r.hiddenDates()
+	}
+	if len(pub) == 0 {
+		for _, m := range mod {
+			m.weight = 0.3
+			pub = append(pub, m)
+		}
+	}
+	if len(pub) == 0 {
+		if d, ok := r.dateAnywhere(); ok {
+			pub = append(pub, dateCandidate{d, article.FromText, 0.2})
+		}
 	}
 	r.trustURL(pub)
 	r.setPublished(pub, seen)
@@ -110,9 +121,12 @@ const (
 // markedDates returns the dates of elements that are marked as dates.
 func (r *builder) markedDates(s scope) []dateCandidate {
 	var out []dateCandidate
-	for _, n := range r.meta.times {
+	for i, n := range r.meta.times {
 		if len(out) >= 3 {
 			break
+		}
+		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) {
+			continue // the inner elements are more precise
 		}
 		if s != markedAnywhere && (r.isInJunk(n) || r.isInsideLink(n)) {
 			continue
@@ -218,93 +232,6 @@ func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 	}
 	d, ok := dates.Parse(clean(n.Data), r.dateOptions())
 	return d, ok && r.isPlausible(d.Time)
-}
-
-// maxLines limits the text nodes in which a date is looked for.
-const maxLines = 3000
-
-// dateInLines finds the first line of the page that is little more than a date, outside
-// copyright notices and, unless anywhere, navigation.
-func (r *builder) dateInLines(anywhere bool) (found dates.Date, ok bool) {
-	left := maxLines
-	for n := range r.doc.Root.Descendants() {
-		if n.Type != html.TextNode || len(n.Data) < 6 || len(n.Data) > 100 {
-			continue
-		}
-		if left--; left < 0 {
-			break
-		}
-		if !hasDigit(n.Data) || strings.Contains(n.Data, "©") {
-			continue
-		}
-		d, is := r.dateOfLine(n)
-		if !is || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere && r.isInJunk(n.Parent) {
-			continue
-		}
-		return d, true
-	}
-	return dates.Date{}, false
-}
-
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
-
-// hiddenDates returns the dates that a page without others states in scripts, in its
-// description or in its URL.
-func (r *builder) hiddenDates() []dateCandidate {
-	var out []dateCandidate
-	if d, ok := r.dateInScripts(); ok {
-		out = append(out, dateCandidate{d, article.FromText, 0.35})
-	}
-	if d, ok := dateInURL(r.doc.URL.Path); ok {
-		out = append(out, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.35})
-	}
-	if v := r.meta.first("description", "og:description"); len(v) <= 200 && hasDigit(v) {
-		if d, ok := dates.Parse(v, r.dateOptions()); ok && r.isPlausible(d.Time) {
-			out = append(out, dateCandidate{d, article.FromMeta, 0.3})
-		}
-	}
-	return out
-}
-
-// dateInScripts finds the first property of a script that is named as the publication.
-func (r *builder) dateInScripts() (dates.Date, bool) {
-	page := r.src.HTML
-	for tries := 0; tries < 200; tries++ {
-		i := bytes.Index(page, []byte("ublish"))
-		k := bytes.Index(page, []byte("ublicationDate"))
-		if i < 0 || k >= 0 && k < i {
-			i = k
-		}
-		if i < 0 {
-			return dates.Date{}, false
-		}
-		page = page[i+6:]
-		line := page[:min(len(page), 80)]
-		if m := scriptDate(string(line)); m != "" {
-			if d, ok := dates.Parse(m, r.dateOptions()); ok && r.isPlausible(d.Time) {
-				return d, true
-			}
-		}
-	}
-	return dates.Date{}, false
-}
-
-// scriptDate returns the value of a property, given the text from the middle of its
-// name: ed_at":"2019-03-02".
-func scriptDate(s string) string {
-	name, rest, ok := strings.Cut(s, ":")
-	if !ok || len(name) > 14 || strings.ContainsAny(name, " <>{}(),;") {
-		return ""
-	}
-	rest = strings.TrimLeft(rest, " \\")
-	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
-		return ""
-	}
-	end := strings.IndexAny(rest[1:], "\"'\\")
-	if end < 8 {
-		return ""
-	}
-	return rest[1 : end+1]
 }
 
 // isInsideLink reports whether an element is part of a link, like the dates of teasers.

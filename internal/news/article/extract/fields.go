@@ -116,7 +116,7 @@ func (r *builder) readSection() {
 		if v == "" || utf8.RuneCountInString(v) > 60 {
 			return false
 		}
-		if r.isSite(v) || isHomeLabel(v) || sameTitle(v, r.a.Title) {
+		if r.isSite(v) || isHomeLabel(v) || !hasLetter(v) || sameTitle(v, r.a.Title) {
 			return false
 		}
 		r.a.Section = v
@@ -141,13 +141,25 @@ func (r *builder) readSection() {
 			}
 		}
 	}
-	set(r.meta.first("section", "its_section", "category", "news_category"), article.FromMeta, 0.6)
+	if set(r.meta.first("section", "its_section", "category", "news_category"), article.FromMeta, 0.6) {
+		return
+	}
+	for n := range r.doc.Root.Descendants() {
+		if n.DataAtom == atom.A && isCategoryLink(n) && !r.isInJunk(n) && set(textOf(n, 100), article.FromHTML, 0.4) {
+			return
+		}
+	}
+}
+
+// isCategoryLink reports whether a link leads to a category, as WordPress marks them.
+func isCategoryLink(n *html.Node) bool {
+	return strings.Contains(attr(n, "rel"), "category") || strings.Contains(attr(n, "href"), "/category/") || strings.Contains(attr(n, "href"), "/kategorie/")
 }
 
 func isHomeLabel(s string) bool {
 	switch Plain(s) {
 	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "blog", "story", "stories", "blogs", "главная",
-		"home", "homepage", "trangchu", "frontpage", "start", "inicio", "accueil":
+		"home", "homepage", "trangchu", "frontpage", "start", "startseite", "hauptseite", "inicio", "accueil":
 		return true
 	}
 	return false

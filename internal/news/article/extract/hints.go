@@ -22,6 +22,7 @@ const (
 	hintDate                     // date
 	hintLead                     // the standfirst
 	hintQuote                    // embedded posts of social networks: part of the article
+	hintChrome                   // the footer of the site, or a consent dialog
 )
 
 // hintCache caches the hints of class names, most of which occur many times.
@@ -46,7 +47,7 @@ func (m hintCache) hints(n *html.Node) hint {
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
 		h |= hintJunk
 	case atom.Footer:
-		h |= hintJunk
+		h |= hintJunk | hintChrome
 	case atom.Aside:
 		h |= hintSuspect
 	case atom.Figcaption, atom.Caption:
@@ -70,7 +71,9 @@ func (m hintCache) hints(n *html.Node) hint {
 			}
 		case "role":
 			switch a.Val {
-			case "navigation", "menu", "banner", "contentinfo", "search", "complementary", "dialog", "toolbar", "button", "tablist":
+			case "contentinfo":
+				h |= hintJunk | hintChrome
+			case "navigation", "menu", "banner", "search", "complementary", "dialog", "toolbar", "button", "tablist":
 				h |= hintJunk
 			}
 		case "hidden":
@@ -183,11 +186,16 @@ func wordHint(w string) hint {
 		"newsletter", "newsletters", "subscribe", "subscription", "signup", "optin", "mailchimp",
 		"breadcrumb", "breadcrumbs", "pagination", "pager", "navbar", "navigation", "nav", "menu", "submenu", "topbar", "navlist",
 		"outbrain", "taboola", "zergnet", "revcontent", "mgid", "dianomi", "trending", "mostread", "mostviewed", "mostpopular",
-		"cookie", "cookies", "gdpr", "consent", "popup", "modal", "lightbox", "overlay", "tooltip", "tooltips", "rollover", "hovercard",
+		"cookie", "cookies", "popup", "modal", "lightbox", "overlay", "tooltip", "tooltips", "rollover", "hovercard",
 		"sidebar", "sidebars", "skiplink", "masthead", "ticker", "footer", "login", "toolbar", "toolbox",
 		"readmore", "morenews", "seealso", "xemthem", "lienquan", "tinlienquan", "docthem",
 		"tags", "taglist", "tagcloud", "keywords", "poll", "rating", "ratings", "printfriendly", "yarpp", "crp", "teaser", "teasers", "relatedposts", "cta", "disclaimer", "noscript":
 		return hintJunk
+	case "gdpr", "consent":
+		return hintJunk | hintChrome
+	case "onetrust", "didomi", "cookiebot", "cybotcookiebot", "usercentrics", "trustarc", "truste", "borlabs", "cmplz", "iubenda", "osano", "termly",
+		"cookieconsent", "cookiebanner", "cookienotice", "cookielaw", "ccpa":
+		return hintChrome
 	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "stories":
 		return hintSuspect
 	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan":
@@ -222,6 +230,11 @@ func pairHint(a, b string) hint {
 		switch b {
 		case "more", "also", "next", "stories", "posts", "articles", "links":
 			return hintJunk
+		}
+	case "cookie", "cookies":
+		switch b {
+		case "consent", "banner", "notice", "law", "bar", "box", "policy", "popup", "modal", "dialog", "message", "settings", "preferences", "alert", "overlay", "warning":
+			return hintChrome
 		}
 	case "most":
 		switch b {

@@ -31,6 +31,7 @@ type Meta struct {
 	leads       []*html.Node      // elements named as standfirsts
 	breadcrumbs []*html.Node      // elements named as breadcrumbs
 	authorLinks []*html.Node      // links with rel=author
+	authorScope *html.Node        // item of the authors in microdata
 	hintCache   hintCache
 	nodes       int
 	maxNodes    int
@@ -160,6 +161,14 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 	if len(m.microdata[prop]) >= maxValuesPerName || len(m.microdata) >= 100 {
 		return
 	}
+	if prop == "author" {
+		// Each post of a thread has its own authors.
+		scope := itemScopeAround(n)
+		if len(m.microdata[prop]) > 0 && scope != m.authorScope {
+			return
+		}
+		m.authorScope = scope
+	}
 	var v string
 	switch {
 	case attr(n, "content") != "":
@@ -169,6 +178,12 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 	case n.DataAtom == atom.Time || prop == "datepublished" || prop == "datemodified":
 		v = firstOf(attr(n, "datetime"), textOf(n, 300))
 	default:
+		if prop == "author" {
+			v = itemName(n)
+		}
+		if v != "" {
+			break
+		}
 		switch prop {
 		case "headline", "author", "articlesection", "keywords", "isaccessibleforfree":
 			v = textOf(n, 1000)
@@ -177,6 +192,28 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 	if v != "" {
 		m.microdata[prop] = append(m.microdata[prop], v)
 	}
+}
+
+// itemScopeAround returns the item that a property belongs to.
+func itemScopeAround(n *html.Node) *html.Node {
+	for n = n.Parent; n != nil; n = n.Parent {
+		for i := range n.Attr {
+			if n.Attr[i].Key == "itemscope" {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// itemName returns the property "name" of an item.
+func itemName(n *html.Node) string {
+	for d := range n.Descendants() {
+		if attr(d, "itemprop") == "name" {
+			return firstOf(attr(d, "content"), textOf(d, 200))
+		}
+	}
+	return ""
 }
 
 func appendNode(list []*html.Node, n *html.Node) []*html.Node {

@@ -108,6 +108,7 @@ func TestPublished(t *testing.T) {
 		{"UpdateIsNotPublication", "", `<time datetime="2026-03-07T09:00:00Z">Updated 7 March</time><time datetime="2026-03-07T08:00:00Z">7 March</time>`, "2026-03-07T08:00:00Z", ""},
 		{"UpdateIsLabeledBefore", "", `<p>Last updated: <time datetime="2026-03-07T05:00:00Z">7 March</time></p><p>Published: <time datetime="2026-03-07T04:00:00Z">7 March</time></p>`, "2026-03-07T04:00:00Z", ""},
 		{"UpdateIsNamed", "", `<span class="dateline updated">7 March 2026, 05:00 UTC</span><span class="dateline">7 March 2026, 04:00 UTC</span>`, "2026-03-07T04:00:00Z", ""},
+		{"OnlyAChangeInMetadata", `<meta property="article:modified_time" content="2026-03-07T05:00:00Z">`, "", "2026-03-07T05:00:00Z", "2026-03-07T05:00:00Z"},
 		{"OnlyAnUpdate", "", `<time class="updated" datetime="2026-03-07T05:00:00Z">7 March</time>`, "2026-03-07T05:00:00Z", ""},
 		{"UpdatedBeforePublished", ld(`{"@type":"NewsArticle","headline":"x","datePublished":"2026-03-07T08:01:53Z","dateModified":"2026-03-01T09:00:00Z"}`), "", "2026-03-07T08:01:53Z", ""},
 		{"FutureIsWrong", `<meta name="pubdate" content="2036-03-07T08:00:00Z">`, `<time datetime="2026-03-07T04:00:00Z">7 March</time>`, "2026-03-07T04:00:00Z", ""},
@@ -123,6 +124,22 @@ func TestPublished(t *testing.T) {
 			} else {
 				require.True(t, a.Updated.IsZero())
 			}
+		})
+	}
+}
+
+// The weakest statements are only used where a page has no others.
+func TestPublished_DayOnThePage(t *testing.T) {
+	for _, c := range []struct{ name, top, want string }{
+		{"InnerElementsOfALine", `<div class="dateline-line"><a href="/h">Health</a><span class="dateline">7 March 2026</span><span class="dateline updated">Updated: 9 March 2026</span></div>`, "2026-03-07"},
+		{"Bars", `<table><tr><td>07 | 03 | 2026</td></tr></table>`, "2026-03-07"},
+		{"InASentence", `<p>The council decided on 7 March 2026 that the old bridge, which is a hundred years old, is closed for all heavy traffic and for everybody else too.</p>`, "2026-03-07"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := read(t, page("", "<h1>The bridge opens</h1>"+c.top+paragraphs(prose(4))))
+			require.Equal(t, c.want, a.Published.Format(time.DateOnly))
+			require.True(t, a.DateOnly)
+			require.Less(t, a.Origins[article.FieldPublished].Confidence, 0.8)
 		})
 	}
 }
@@ -214,4 +231,13 @@ func FuzzMeta(f *testing.F) {
 			requireSafe(t, a.HTML)
 		}
 	})
+}
+
+// A category that the page links is the section where nothing else states one.
+func TestSection_OfACategoryLink(t *testing.T) {
+	nav := `<nav><a href="/category/sport">Sport</a></nav>`
+	a := read(t, page("", nav+`<h1>The bridge opens</h1>`+paragraphs(prose(4))+`<p>Filed under <a rel="category tag" href="/c/7">Harbour</a></p>`))
+	require.Equal(t, "Harbour", a.Section)
+	require.Less(t, a.Origins[article.FieldSection].Confidence, 0.5)
+	require.Empty(t, read(t, page("", nav+`<h1>The bridge opens</h1>`+paragraphs(prose(4)))).Section)
 }

@@ -7,12 +7,13 @@ type TrainingBlock struct {
 	Text     string
 	Features []float32
 	Selected bool // by the rules
+	Chrome   bool // never part of an article
+	Kind     int  // the same for similar blocks
 }
 
 // TrainingPage is a page to train the block classifier on.
 type TrainingPage struct {
-	Blocks    []TrainingBlock
-	IsArticle bool // the page declares itself an article
+	Blocks []TrainingBlock
 }
 
 // LoadTrainingPage returns the blocks of a page.
@@ -24,11 +25,17 @@ func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 	r := doc.read(p)
 	r.readTitle()
 	c := doc.selectByRules(r.a.Title)
+	if c.o.countBytes(c.selected) < minConfidentBytes {
+		if static := doc.withoutScripting(ctx, DefaultLimits()); static != nil {
+			doc, c = static, static.selectByRules(r.a.Title)
+		}
+	}
 	w := c.o.newFeatureBuilder(doc, r.a.Title, c.at, c.isSelected)
-	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks)), IsArticle: doc.declaresArticle()}
+	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks))}
+	chrome := c.o.chrome()
 	for i := range out.Blocks {
 		f := w.block(i)
-		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i]}
+		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i], Chrome: chrome[i], Kind: w.kindOf[i].first}
 	}
 	return out, nil
 }

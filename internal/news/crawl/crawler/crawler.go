@@ -41,13 +41,28 @@ type URLStore interface {
 	ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error
 	NextDueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error)
 	AddURLs(ctx context.Context, urls []crawl.DiscoveredURL) (added map[uuid.UUID]bool, err error)
+	// RefreshURLs makes stored articles due that were updated since they were fetched.
+	RefreshURLs(ctx context.Context, domain int32, updated []crawl.UpdatedURL) (refreshed int, err error)
 	ListSections(ctx context.Context, domain int32) ([]string, error)
 }
 
 // SeedStore reads the seeds of a domain and records their crawls.
 type SeedStore interface {
 	ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error)
-	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string) error
+	// RecordSeedCrawl records a fetch; the next one is at least minWait away.
+	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration) error
+}
+
+// Subscriptions are those to hubs that feeds name: websub.Subscriptions.
+type Subscriptions interface {
+	// PushedFeeds returns the feeds of a domain with a subscription.
+	PushedFeeds(ctx context.Context, domain int32) ([]crawl.PushedFeed, error)
+	// NoteHubs subscribes to a hub of a feed, or ends the subscription of a feed that names
+	// none any more.
+	NoteHubs(ctx context.Context, feed crawl.URLKey, address string, links discover.HubLinks) error
+	// Distrust polls a feed at its normal pace again: a poll has found articles that its
+	// hub did not deliver.
+	Distrust(ctx context.Context, feed crawl.URLKey) error
 }
 
 // RuleStore stores what was learned about the URL parameters of a domain.
@@ -154,6 +169,8 @@ type Crawler struct {
 	Parser   Parser
 	URLIndex URLIndex
 	Pages    Pages
+	// Subscriptions are nil if WebSub is off.
+	Subscriptions Subscriptions
 	// Record records a fetch and reports whether the lease was still valid.
 	Record func(ctx context.Context, f crawl.FetchRecord) (recorded bool, err error)
 	Policy crawl.RevisitPolicy
@@ -188,6 +205,9 @@ func (c *Crawler) Crawl(ctx context.Context, domain string, stop <-chan struct{}
 		return Result{}, err
 	}
 	r := newRun(c, dom, seeds)
+	if err := r.loadSubscriptions(ctx); err != nil {
+		return Result{}, err
+	}
 	err = r.crawl(ctx, stop, heartbeat)
 	// The leases are released even after ctx has ended.
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

@@ -157,7 +157,7 @@ func (r *run) scheduleNext(f *crawl.FetchRecord, hasNews bool) {
 		maxInterval *= 72 // most sitemaps are archives; news sitemaps shorten their interval quickly
 	}
 	u.Interval = crawl.NextHubInterval(u.Interval, hasNews, r.Policy.MinHubInterval, maxInterval)
-	f.DueIn = u.Interval
+	f.DueIn = max(u.Interval, r.minPollInterval(u.ID))
 }
 
 // isSeed reports whether a hub is the URL of a seed.
@@ -174,7 +174,7 @@ func (r *run) recordSeedCrawl(ctx context.Context, f *crawl.FetchRecord, found b
 	if !f.URL.Kind.Hub() || !r.isSeed(f.URL) {
 		return nil
 	}
-	return r.Seeds.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, lastError)
+	return r.Seeds.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, lastError, r.minPollInterval(f.URL.ID))
 }
 
 // blockedByRobots records that robots.txt disallows a URL, or could not be read

@@ -55,6 +55,11 @@ func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Re
 		}
 		f.Error = trap
 	}
+	if u.Kind == crawl.Feed {
+		if err := r.noteHubs(ctx, *u, res, newURLs > 0); err != nil {
+			return err
+		}
+	}
 	u.State, u.Attempts = crawl.Stored, 0
 	u.ETag, u.LastModified = dropOversized(res.ETag), dropOversized(res.LastModified)
 	hasNews := f.Changed

@@ -20,6 +20,7 @@ type run struct {
 	domain       crawl.Domain
 	seeds        map[int32]crawl.Seed
 	allowed      map[int32]func(weburl.URL) bool // URL rules by seed number
+	pushed       map[uuid.UUID]crawl.PushedFeed  // feeds with a subscription to a hub
 	memo         *discover.Memo
 	lease        uuid.UUID
 	currentDelay atomic.Int64 // between two requests

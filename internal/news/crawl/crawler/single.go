@@ -19,6 +19,11 @@ func (c *Crawler) FetchPage(ctx context.Context, address, etag, lastModified str
 	return c.fetchSingle(ctx, fetch.Request{URL: address, ETag: etag, LastModified: lastModified})
 }
 
+// FetchFeed fetches a feed like FetchPage.
+func (c *Crawler) FetchFeed(ctx context.Context, address string) (*fetch.Result, error) {
+	return c.fetchSingle(ctx, fetch.Request{URL: address, Kind: fetch.KindFeed})
+}
+
 func (c *Crawler) fetchSingle(ctx context.Context, request fetch.Request) (*fetch.Result, error) {
 	target, err := weburl.Parse(request.URL, weburl.Rules{DropNothing: true})
 	if err != nil {

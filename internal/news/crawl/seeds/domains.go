@@ -26,6 +26,7 @@ type DomainStats interface {
 	WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error)
 	ListFetchErrors(ctx context.Context, domain int32, limit int) ([]crawl.FetchError, error)
 	ListPagesWithoutArticle(ctx context.Context, domain int32, limit int) ([]crawl.PageWithoutArticle, error)
+	PushedFeeds(ctx context.Context, domain int32, limit int) ([]crawl.PushedFeed, error)
 }
 
 // Domain is a domain with its statistics.
@@ -36,11 +37,15 @@ type Domain struct {
 	Weekly       crawl.WeeklyStats
 	RecentErrors []crawl.FetchError
 	NoArticle    []crawl.PageWithoutArticle // the newest
+	Hubs         []crawl.PushedFeed         // subscriptions
 }
 
 // recentErrorLimit is how many errors, and pages without an article, are returned with a
 // domain.
 const recentErrorLimit = 20
+
+// hubLimit is how many subscriptions to hubs are returned with a domain.
+const hubLimit = 100
 
 // ListDomains lists the domains on which the workspace has seeds, by name.
 func (s *Service) ListDomains(ctx context.Context, who workspace.Principal, after string, limit int) ([]crawl.Domain, error) {
@@ -62,6 +67,9 @@ func (s *Service) GetDomain(ctx context.Context, who workspace.Principal, name s
 		return d, err
 	}
 	if d.RecentErrors, err = s.Stats.ListFetchErrors(ctx, d.ID, recentErrorLimit); err != nil {
+		return d, err
+	}
+	if d.Hubs, err = s.Stats.PushedFeeds(ctx, d.ID, hubLimit); err != nil {
 		return d, err
 	}
 	d.NoArticle, err = s.Stats.ListPagesWithoutArticle(ctx, d.ID, recentErrorLimit)

@@ -38,7 +38,7 @@ type Line struct {
 	URL     string
 	Outcome Outcome
 	ID      uuid.UUID
-	Reason  string
+	Problem apperr.FieldError // of an invalid line
 	draft   Draft
 }
 
@@ -64,7 +64,7 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, format Fo
 	for i := range lines {
 		n, problems := s.newSeed(who, lines[i].draft)
 		if len(problems) > 0 {
-			lines[i].Outcome, lines[i].Reason = Invalid, problems[0].Message
+			lines[i].Outcome, lines[i].Problem = Invalid, problems[0]
 			continue
 		}
 		lines[i].Outcome, lines[i].URL = Existing, n.URL.String()

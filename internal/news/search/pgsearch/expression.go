@@ -23,6 +23,7 @@ type expression struct {
 	phrase         string   // all words as one phrase; empty: a single word
 	extraWords     []string // corrections and synonyms, for highlighting
 	isEmpty        bool     // no included terms
+	hasPrefix      bool     // contains a prefix
 	hasShortPrefix bool     // contains a prefix of one or two letters, which matches very many words
 
 	optional []unit    // terms that relaxed variants may omit
@@ -76,6 +77,7 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 	}
 	x.isEmpty = len(units) == 0
 	for _, t := range q.Included() {
+		x.hasPrefix = x.hasPrefix || t.Prefix
 		x.hasShortPrefix = x.hasShortPrefix || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < minIndexedPrefix
 	}
 	var excluded []tsquery

@@ -3,8 +3,6 @@ package pgsearch
 import (
 	"fmt"
 	"strconv"
-
-	"dateline/internal/news/search"
 )
 
 // weights are those of the labels D, C, B and A: body, authors and section, lead and tags, title.
@@ -15,7 +13,7 @@ const weights = "'{0.03,0.2,0.4,1.0}'"
 // articles gain up to a third. Words are concatenated with an empty vector, so that
 // Postgres loads them once, and not for each expression; "offset 0" keeps the subquery
 // separate.
-func rankingSQL(s *statement, r search.Request, x expression) string {
+func (l searcher) rankingSQL(s *statement, x expression) string {
 	var rank string
 	freshness := 0.33
 	if x.isRelaxed() {
@@ -32,10 +30,14 @@ func rankingSQL(s *statement, r search.Request, x expression) string {
 	if x.exact.plain != "" {
 		exact = "(c.words @@ " + s.arg(x.exact.plain) + "::text::tsquery)"
 	}
-	fresh := fmt.Sprintf("(1 + %v / (1 + greatest(extract(epoch from %s::timestamptz - c.published_at), 0) / 604800))::float8", freshness, s.arg(r.Now))
+	fresh := fmt.Sprintf("(1 + %v / (1 + greatest(extract(epoch from %s::timestamptz - c.published_at), 0) / 604800))::float8", freshness, s.arg(l.r.Now))
+	rest := max(l.r.Offset+l.r.Limit-rerankLimit, 0)
+	if l.isFused {
+		rest = max(l.r.Offset+l.r.Limit, maxComparedVectors)
+	}
 	const best = "from hits h order by h.exact desc, h.title_rank desc, h.published_at desc, h.id"
-	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select b.*, d.title_words, d.words || '' as words from (select h.id, h.published_at, h.exact, h.title_rank " + best + " limit " + strconv.Itoa(rerankLimit) + `) b
-			join search_documents d on d.id = b.id offset 0) c
+	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select b.*, d.title_words, d.words || '' as words from (select h.tid, h.id, h.published_at, h.exact, h.title_rank " + best + " limit " + strconv.Itoa(rerankLimit) + `) b
+			join search_documents d on d.ctid = b.tid offset 0) c
 		union all
-		select r.id, r.published_at, false as exact, r.title_rank * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(rerankLimit) + " limit " + strconv.Itoa(max(r.Offset+r.Limit, maxComparedVectors)) + ") r"
+		select r.id, r.published_at, false as exact, r.title_rank * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(rerankLimit) + " limit " + strconv.Itoa(rest) + ") r"
 }

@@ -3,7 +3,6 @@ package pgsearch
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -137,26 +136,10 @@ func (l searcher) frequencies(ctx context.Context, queries []string) (found []fl
 	parts := make([]string, len(queries))
 	if total > maxCountedRows {
 		for i, q := range queries {
-			parts[i] = "(select 1 from search_documents d where " + s.matchSQL("words", q) + ")"
+			parts[i] = "search_documents d where " + s.matchSQL("words", q)
 		}
-		var raw []byte
-		if err := l.tx.QueryRow(ctx, "explain (format json) "+strings.Join(parts, " union all ")+" union all (select 1)", s.unprepared()...).Scan(&raw); err != nil {
-			return nil, 0, err
-		}
-		var plans []struct {
-			Plan struct {
-				Plans []struct {
-					Rows float64 `json:"Plan Rows"`
-				}
-			}
-		}
-		if err := json.Unmarshal(raw, &plans); err != nil || len(plans) == 0 || len(plans[0].Plan.Plans) != len(queries)+1 {
-			return nil, 0, fmt.Errorf("unexpected output of explain: %s", raw)
-		}
-		for i := range queries {
-			found = append(found, plans[0].Plan.Plans[i].Rows)
-		}
-		return found, total, nil
+		found, err = l.plannedRows(ctx, &s, parts...)
+		return found, total, err
 	}
 	for i, q := range queries {
 		parts[i] = "(select count(*) from search_documents d where " + s.matchSQL("words", q) + ")::float8"

@@ -12,9 +12,9 @@ import (
 
 const (
 	// maxCandidates is the number of newest matches that are ranked, or more for deep
-	// pages. In addition, maxTitleCandidates older ones are ranked that match in their
-	// title fields; they come from a time window that is titleWindowFactor times as
-	// long, and contains at most maxTitleRows articles.
+	// pages. In addition, about maxTitleCandidates older ones are ranked that match in
+	// their title fields; they come from a time window that is at most
+	// titleWindowFactor times as long, and contains at most maxTitleRows articles.
 	maxCandidates      = 500
 	maxFacetCandidates = 1000 // replaces maxCandidates when facets are counted, among them
 	maxTitleCandidates = 300
@@ -22,7 +22,10 @@ const (
 	maxTitleRows       = 20_000
 	// countLimit is the estimated number of matches up to which all of them are counted.
 	// Above it, the search is limited to a time window.
-	countLimit = 3000
+	countLimit = 1000
+	// prefixFactor is the number of matches of a prefix for each estimated one: the
+	// planner only knows the commonest terms.
+	prefixFactor = 4
 	// rerankLimit is the number of candidates that are ranked by their whole text.
 	rerankLimit = 100
 	// relaxBelow is the number of matches below which words become optional.
@@ -72,6 +75,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 // respond searches by keywords, by meaning or by both, and loads a page of hits.
 func (e *Engine) respond(ctx context.Context, l searcher, q search.Query, vector *queryVector) (a search.Response, err error) {
 	found := ranking{highlighter: search.NewHighlighter(q)}
+	l.isFused = vector != nil
 	if vector == nil || l.r.Mode == search.Hybrid {
 		if found, err = e.findWords(ctx, l, q); err != nil {
 			return a, err
@@ -154,6 +158,7 @@ type searcher struct {
 	tx         pgx.Tx
 	r          search.Request
 	recentOnly bool // search only the newest articles, which bounds the cost of any query
+	isFused    bool // the ranking is merged with another one, for which more hits are needed
 }
 
 // run searches all matches, or a time window if there are too many.
@@ -163,13 +168,13 @@ func (l searcher) run(ctx context.Context, x expression) (search.Response, []ran
 		a.Estimated, a.Partial = true, true
 		return a, order, err
 	}
-	estimate, err := l.estimate(ctx, x)
+	estimate, inTitles, err := l.estimate(ctx, x)
 	if err != nil {
 		return search.Response{}, nil, err
 	}
 	var since *timeWindow
 	if estimate > countLimit {
-		if since, err = l.timeWindow(ctx, estimate); err != nil {
+		if since, err = l.timeWindow(ctx, estimate, inTitles); err != nil {
 			return search.Response{}, nil, err
 		}
 	}
@@ -209,10 +214,10 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if l.verifiesPhrases(x) {
 		read = s.matchSQL("words", x.plain)
 	}
-	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
+	hits := "select d.ctid as tid, d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
 	if ranks {
-		top = rankingSQL(&s, l.r, x)
+		top = l.rankingSQL(&s, x)
 	}
 	// Rows are fetched by ctid, which is stable within one statement.
 	sql := "with found as materialized (" + found + "), hits as materialized (" + hits + "), top as materialized (" + top + `)

@@ -77,7 +77,12 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(maxRecentCandidates) + ") d where " + s.matchSQL("words", x.plain)
 	}
 	words := x.match
-	useBuckets := since != nil && words != "" && !x.hasShortPrefix
+	if since != nil && x.hasShortPrefix {
+		// Almost every article matches: Postgres reads the newest one by one.
+		return "select d.ctid as tid, 0 as n from search_documents d where " + s.matchSQL("words", words) + " and " + filters +
+			" and d.published_at >= " + s.arg(since.all) + " order by d.published_at desc limit " + strconv.Itoa(l.candidateLimit())
+	}
+	useBuckets := since != nil && words != ""
 	if useBuckets {
 		words = "(" + words + ") & " + since.buckets
 	}
@@ -110,24 +115,51 @@ func (l searcher) candidateLimit() int {
 	return max(maxCandidates, l.r.Offset+l.r.Limit)
 }
 
-// estimate returns the planner's estimate of the number of matches. It is based on
-// word frequencies and takes less than a millisecond.
-func (l searcher) estimate(ctx context.Context, x expression) (int, error) {
+// estimate returns the planner's estimates of the number of matches, and of those in title
+// fields. They are based on word frequencies and take less than a millisecond.
+func (l searcher) estimate(ctx context.Context, x expression) (all, inTitles int, err error) {
 	var s statement
-	sql := "explain (format json) select 1 from search_documents d where " + s.matchSQL("words", x.count) + " and " + s.where(l.r)
+	filters := s.where(l.r)
+	rows, err := l.plannedRows(ctx, &s, "search_documents d where "+s.matchSQL("words", x.count)+" and "+filters, "search_documents d where "+s.matchSQL("title_words", x.plain)+" and "+filters)
+	if err != nil {
+		return 0, 0, err
+	}
+	if x.hasPrefix {
+		_, articles, err := l.timeHistogram(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		rows[0] = max(rows[0], min(prefixFactor*rows[0], articles))
+	}
+	return int(rows[0]), int(rows[1]), nil
+}
+
+// plannedRows returns the number of rows that the planner expects from each clause.
+func (l searcher) plannedRows(ctx context.Context, s *statement, from ...string) ([]float64, error) {
+	parts := make([]string, len(from), len(from)+1)
+	for i, f := range from {
+		parts[i] = "(select 1 from " + f + ")"
+	}
+	parts = append(parts, "(select 1)") // so that Append remains the root of the plan
 	var raw []byte
-	if err := l.tx.QueryRow(ctx, sql, s.unprepared()...).Scan(&raw); err != nil {
-		return 0, err
+	if err := l.tx.QueryRow(ctx, "explain (format json) "+strings.Join(parts, " union all "), s.unprepared()...).Scan(&raw); err != nil {
+		return nil, err
 	}
 	var plans []struct {
 		Plan struct {
-			Rows float64 `json:"Plan Rows"`
+			Plans []struct {
+				Rows float64 `json:"Plan Rows"`
+			}
 		}
 	}
-	if err := json.Unmarshal(raw, &plans); err != nil || len(plans) == 0 {
-		return 0, fmt.Errorf("unexpected output of explain: %w", err)
+	if err := json.Unmarshal(raw, &plans); err != nil || len(plans) == 0 || len(plans[0].Plan.Plans) != len(parts) {
+		return nil, fmt.Errorf("unexpected output of explain: %s", raw)
 	}
-	return int(plans[0].Plan.Rows), nil
+	out := make([]float64, len(from))
+	for i := range from {
+		out[i] = plans[0].Plan.Plans[i].Rows
+	}
+	return out, nil
 }
 
 // timeWindow limits a search to recent articles: those published since all, which
@@ -140,14 +172,15 @@ type timeWindow struct {
 
 // timeWindow returns the window that contains about as many of the estimated
 // matches as are ranked, or nil if Postgres has no statistics yet.
-func (l searcher) timeWindow(ctx context.Context, estimate int) (*timeWindow, error) {
+func (l searcher) timeWindow(ctx context.Context, estimate, inTitles int) (*timeWindow, error) {
 	bounds, rows, err := l.timeHistogram(ctx)
 	if err != nil || len(bounds) < 2 {
 		return nil, err
 	}
 	// Assumes that matches are spread evenly over time.
 	part := float64(l.candidateLimit()) / float64(estimate)
-	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-min(part*titleWindowFactor, maxTitleRows/max(rows, 1)))}
+	titles := min(part*titleWindowFactor, maxTitleRows/max(rows, 1), max(part, 1.5*maxTitleCandidates/float64(max(inTitles, 1))))
+	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-titles)}
 	// Some pages state a publication date in the future.
 	w.buckets = bucketsBetween(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))
 	return &w, nil

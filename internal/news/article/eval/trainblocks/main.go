@@ -14,6 +14,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,6 @@ func main() {
 	data := flag.String("data", "", "folder with datasets")
 	out := flag.String("out", "", "Go file to write; empty: only validate")
 	folds := flag.Int("folds", 4, "groups of sites; each is judged by models that were trained on the others")
-	ruleBias := flag.Float64("rule-bias", 0.5, "preference for the choice of the rules on pages that declare themselves articles")
 	s := settings{seed: 1}
 	flag.IntVar(&s.trees, "trees", 200, "number of trees")
 	flag.IntVar(&s.leaves, "leaves", 8, "leaves of a tree")
@@ -56,7 +56,7 @@ func main() {
 	log.Printf("%d pages", len(pages))
 	if *folds > 0 {
 		judge(pages, *folds, s)
-		validate(pages, *ruleBias)
+		validate(pages)
 	}
 	if *out != "" {
 		if err := write(*out, train(samplesOf(pages, -1, 1), s)); err != nil {
@@ -77,6 +77,9 @@ func judge(pages []trainingPage, folds int, s settings) {
 			p.odds = make([]float64, len(p.page.Blocks))
 			for k, b := range p.page.Blocks {
 				p.odds[k] = m.logOdds(b.Features)
+				if b.Chrome {
+					p.odds[k] = math.Inf(-1)
+				}
 			}
 		}
 	}
@@ -111,80 +114,6 @@ func load(ctx context.Context, dir string) ([]trainingPage, error) {
 	return out, nil
 }
 
-// label labels the blocks: with a body, those whose words are in it; otherwise those
-// that contain an annotated string.
-func (t *trainingPage) label() {
-	t.samples = make([]sample, len(t.page.Blocks))
-	total := 0.0
-	if t.truth.Body == "" {
-		for i, b := range t.page.Blocks {
-			text := normalize(b.Text)
-			in := func(s string) bool {
-				s = normalize(s)
-				return strings.Contains(text, s) || len(text) > 20 && strings.Contains(s, text)
-			}
-			x := &t.samples[i]
-			switch {
-			case slices.ContainsFunc(t.truth.With, in):
-				x.label, x.weight = 1, 1
-			case slices.ContainsFunc(t.truth.Without, in):
-				x.weight = 1
-			}
-			total += x.weight
-		}
-		t.scale(total, 0.3)
-		return
-	}
-	grams, lines := map[string]bool{}, map[string]bool{}
-	for line := range strings.SplitSeq(t.truth.Body, "\n") {
-		lines[strings.Join(words(line), " ")] = true
-	}
-	whole := words(t.truth.Body)
-	for i := range whole {
-		if i+4 <= len(whole) {
-			grams[strings.Join(whole[i:i+4], " ")] = true
-		}
-	}
-	joined := " " + strings.Join(whole, " ") + " "
-	for i, b := range t.page.Blocks {
-		w := words(b.Text)
-		x := &t.samples[i]
-		x.weight = float64(len(w)) + 2
-		text := strings.Join(w, " ")
-		switch {
-		case len(w) == 0:
-			x.weight = 0
-		case lines[text] || len(w) == 3 && strings.Contains(joined, " "+text+" "):
-			x.label = 1
-		case len(w) > 3:
-			hits := 0
-			for k := range len(w) - 3 {
-				if grams[strings.Join(w[k:k+4], " ")] {
-					hits++
-				}
-			}
-			if 2*hits > len(w)-3 {
-				x.label = 1
-			}
-		}
-		total += x.weight
-	}
-	t.scale(total, 1)
-}
-
-func (t *trainingPage) scale(total, weight float64) {
-	if total == 0 {
-		return
-	}
-	for i := range t.samples {
-		t.samples[i].weight *= 100 * weight / total
-	}
-}
-
-func normalize(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func words(s string) []string { return score.Words(strings.ToLower(s)) }
-
 // samplesOf returns the samples of the pages outside a fold.
 func samplesOf(pages []trainingPage, fold, folds int) []sample {
 	var out []sample
@@ -214,25 +143,18 @@ type totals struct {
 const minClassifiedBlocks = 30
 
 // validate prints the scores of pages of sites that the models were not trained on.
-func validate(pages []trainingPage, ruleBias float64) {
+func validate(pages []trainingPage) {
 	groups := map[string]*totals{}
 	for i := range pages {
 		p := &pages[i]
-		odds := slices.Clone(p.odds)
-		best, rules, texts := make([]bool, len(odds)), make([]bool, len(odds)), make([]string, len(odds))
+		odds := p.odds
+		best, rules, texts, kinds := make([]bool, len(odds)), make([]bool, len(odds)), make([]string, len(odds)), make([]int, len(odds))
 		for k, b := range p.page.Blocks {
-			best[k], rules[k], texts[k] = p.samples[k].label > 0, b.Selected, b.Text
-			switch {
-			case !p.page.IsArticle:
-			case b.Selected:
-				odds[k] += ruleBias
-			default:
-				odds[k] -= ruleBias
-			}
+			best[k], rules[k], texts[k], kinds[k] = p.samples[k].label > 0, b.Selected, b.Text, b.Kind
 		}
 		chosen := rules
 		if len(odds) >= minClassifiedBlocks {
-			chosen = extract.SelectLikely(odds, texts)
+			chosen = extract.SelectLikely(odds, texts, kinds)
 		}
 		for _, key := range []string{p.set + " " + p.truth.Type, p.set + " total"} {
 			g := groups[key]
