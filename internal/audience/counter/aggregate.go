@@ -38,11 +38,8 @@ const (
 	maxRankedPages = 8000
 )
 
-// Half-lives of the rankings.
-const (
-	fastHalfLife = 10 * time.Minute
-	slowHalfLife = 6 * time.Hour
-)
+// nowHalfLife is the half-life of the ranking of current views.
+const nowHalfLife = 10 * time.Minute
 
 // Run aggregates every two to six seconds until ctx ends, and passes errors to
 // failed. Any number of processes may run it.
@@ -220,8 +217,7 @@ func (c *Counter) aggregateArgs(number int64, summary string) ([]any, error) {
 		return nil, err
 	}
 	now := c.options.Now().Unix()
-	args := []any{number, now,
-		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), maxRankedPages, maxReferrers, maxReasons}
+	args := []any{number, now, int64(nowHalfLife / time.Second), maxRankedPages, maxReferrers, maxReasons}
 	for len(all.list) > 0 {
 		site, hour := siteKeyOf(all.list[0].page), int64(0)
 		n := 0

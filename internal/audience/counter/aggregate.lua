@@ -3,8 +3,8 @@
 --
 -- KEYS[1]: the shard's list of summaries; its first entry is applied.
 -- ARGV: the expected number of the shard's last change, the current time, the
--- half-lives of the fast and the slow ranking, the maximum number of pages per
--- ranking, the maximum number of referrers and of reasons per page. Then sites:
+-- half-life of the ranking of current views, the maximum number of pages per ranking,
+-- the maximum number of referrers and of reasons per page. Then sites:
 --   the site's key, the start of an hour on its clock (in quarters)
 --   n, n times: a day, its visitors (8 bytes each)
 --   number of pages
@@ -27,8 +27,8 @@ if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
 call('HINCRBY', state, 'change', 1)
 call('LMOVE', KEYS[1], tag .. 'deltas', 'LEFT', 'RIGHT')
 
-local now, fast, slow, maxPages = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local maxReferrers, maxReasons = tonumber(ARGV[6]), tonumber(ARGV[7])
+local now, half, maxPages = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local maxReferrers, maxReasons = tonumber(ARGV[5]), tonumber(ARGV[6])
 local aDay, aWeek = 86400, 604800
 local minute = math.floor(now / 60)
 
@@ -45,12 +45,13 @@ local text = setmetatable({}, { __index = function(all, n)
   return made
 end })
 
--- rescale moves a ranking's reference time before its weights overflow.
-local function rescale(key, rise, from, half, sign)
+-- rescale moves the rankings' reference time before their weights overflow.
+local function rescale(from, ...)
   local n = (now - from) / half
   if n < 200 then return from end
-  if call('EXISTS', key) == 1 then call('ZUNIONSTORE', key, 1, key, 'WEIGHTS', string.format('%.17g', 2 ^ -n)) end
-  if call('EXISTS', rise) == 1 then call('ZUNIONSTORE', rise, 1, rise, 'WEIGHTS', string.format('%.17g', 2 ^ (sign * n))) end
+  for _, key in ipairs({ ... }) do
+    if call('EXISTS', key) == 1 then call('ZUNIONSTORE', key, 1, key, 'WEIGHTS', string.format('%.17g', 2 ^ -n)) end
+  end
   return now
 end
 
@@ -155,7 +156,11 @@ local function addVisitors(sketch, all)
   end
 end
 
-local i, last = 8, #ARGV
+-- Rising compares current views with those of the last 24 hours. A page with this many
+-- more would have to have more current ones, so that a few do not lead.
+local usualViews = 15
+
+local i, last = 7, #ARGV
 while i <= last do
   local site, quarters, siteDays = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
@@ -167,17 +172,13 @@ while i <= last do
   end
   local pages = tonumber(ARGV[i])
   i = i + 1
-  local meta, nowKey, slowKey, riseKey = site .. ';meta', site .. ';now', site .. ';slow', site .. ';rise'
-  local hourKey, dayKey = site .. ';hour', site .. ';day'
-  local known = call('HMGET', meta, 'f', 's', 'm')
-  local f, s = tonumber(known[1] or now), tonumber(known[2] or now)
-  local f2, s2 = rescale(nowKey, riseKey, f, fast, -1), rescale(slowKey, riseKey, s, slow, 1)
-  local first = tonumber(known[3] or minute - 59)
-  if not known[1] or f2 ~= f or s2 ~= s then call('HSET', meta, 'f', f2, 's', s2, 'm', first) end
-  f, s = f2, s2
-  call('HSET', meta, 'q', quarters)
+  local meta, nowKey, riseKey, hourKey, dayKey = site .. ';meta', site .. ';now', site .. ';rise', site .. ';hour', site .. ';day'
+  local known = call('HMGET', meta, 'f', 'm', 'q')
+  local reference = rescale(tonumber(known[1] or now), nowKey, riseKey)
+  local first = tonumber(known[2] or minute - 59)
+  if tonumber(known[1]) ~= reference or tonumber(known[3]) ~= quarters then call('HSET', meta, 'f', reference, 'm', first, 'q', quarters) end
   -- For pages with views: their names and their ranking increments.
-  local names, byFast, bySlow = {}, {}, {}
+  local names, current = {}, {}
   local hour, day = { names = {}, added = {} }, { names = {}, added = {} }
   local minutes = {}
   for _ = 1, pages do
@@ -219,11 +220,10 @@ while i <= last do
     local n = tonumber(ARGV[i])
     if n > 0 then
       local name = string.sub(page, #site + 2)
-      local fastest, slowest, lastHour, lastDay = 0, 0, 0, 0
+      local decayed, lastHour, lastDay = 0, 0, 0
       for j = i + 1, i + 3 * n, 3 do
         local at, second, views = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
-        fastest = fastest + views * 2 ^ ((second - f) / fast)
-        slowest = slowest + views * 2 ^ ((second - s) / slow)
+        decayed = decayed + views * 2 ^ ((second - reference) / half)
         if at >= first and at > minute - 60 then
           lastHour = lastHour + views
           local key = site .. ';m' .. ARGV[j]
@@ -238,7 +238,7 @@ while i <= last do
         if second > now - 86400 then lastDay = lastDay + views end
       end
       local k = #names + 1
-      names[k], byFast[k], bySlow[k] = name, fastest, slowest
+      names[k], current[k] = name, decayed
       if lastHour > 0 then
         hour.names[#hour.names + 1] = name
         hour.added[#hour.added + 1] = lastHour
@@ -254,35 +254,36 @@ while i <= last do
     i = i + 1 + 2 * filtered
   end
   if #names > 0 then
-    addTo('ZMSCORE', 'ZADD', nowKey, names, byFast)
-    addTo('ZMSCORE', 'ZADD', slowKey, names, bySlow)
-    local slowNow, fastNow = 2 ^ ((now - s) / slow), 2 ^ ((now - f) / fast)
-    local rising = {}
-    for k, name in ipairs(names) do
-      if byFast[k] >= 3 * fastNow then
-        rising[#rising + 1] = string.format('%.6g', byFast[k] / (bySlow[k] + 5 * slowNow))
-        rising[#rising + 1] = name
-      end
-    end
-    if #rising > 0 then call('ZADD', riseKey, unpack(rising)) end
+    addTo('ZMSCORE', 'ZADD', nowKey, names, current)
     if #hour.names > 0 then addTo('ZMSCORE', 'ZADD', hourKey, hour.names, hour.added) end
     for key, one in pairs(minutes) do
       addTo('HMGET', 'HSET', key, one.names, one.added)
       call('EXPIRE', key, 6 * 3600)
     end
+    local views = {} -- of the last 24 hours
     if #day.names > 0 then
       local old = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.added)
       for k, name in ipairs(day.names) do
+        views[name] = day.added[k]
         if not old[k] then
           -- New in the ranking, or back in it: sum up its last 24 hours.
           local sum, hours = 0, {}
           for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end
           for _, n in ipairs(call('HMGET', site .. ':' .. name .. ':t', unpack(hours))) do sum = sum + (n or 0) end
           if sum > 0 then call('ZADD', dayKey, sum, name) else call('ZREM', dayKey, name) end
+          views[name] = sum
         end
       end
     end
-    for _, key in ipairs({ nowKey, slowKey, riseKey, dayKey }) do
+    local least, rising = 3 * 2 ^ ((now - reference) / half), {}
+    for k, name in ipairs(names) do
+      if current[k] >= least then
+        rising[#rising + 1] = string.format('%.6g', current[k] / ((views[name] or 0) + usualViews))
+        rising[#rising + 1] = name
+      end
+    end
+    if #rising > 0 then call('ZADD', riseKey, unpack(rising)) end
+    for _, key in ipairs({ nowKey, riseKey, dayKey }) do
       if call('ZCARD', key) > maxPages * 1.25 then call('ZREMRANGEBYRANK', key, 0, -maxPages - 1) end
       call('EXPIRE', key, 2 * aDay)
     end

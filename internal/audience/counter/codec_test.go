@@ -49,6 +49,9 @@ func sampleLog(h recordHeader, records ...record) string {
 	for i, r := range records {
 		page := []string{"a:b;c{d}", "a", "a:b"}[i%3]
 		sum := hashPage(site, page)
+		if h.isPageLoad() && r.visitValues == "" {
+			r.setVisit(&Hit{})
+		}
 		l.add(h, l.page(sum, shardOf(sum, 16), site, page), r)
 	}
 	return string(l.encode(h))
@@ -58,7 +61,7 @@ func FuzzLogged(f *testing.F) {
 	f.Add("301-", sampleLog(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
 		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"}, record{unix: 1_795_000_000, country: "US"}))
 	f.Add("0", sampleLog(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
-	f.Add("0A-03-", sampleLog(recordHeader{pageLoad, 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", source: "t.co"}, record{unix: 1_795_000_000}, record{unix: 1_795_000_000}))
+	f.Add("0-3A0-", sampleLog(recordHeader{pageLoad, 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", visitValues: "\x00\x00\x00\x04t.co\x00\x00"}, record{unix: 1_795_000_000}, record{unix: 1_795_000_000}))
 	f.Add("1", sampleLog(recordHeader{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
 	f.Fuzz(func(t *testing.T, said, text string) {
 		var first, second summaries
@@ -88,8 +91,8 @@ func FuzzLogged(f *testing.F) {
 		if err := second.addLog(said, string(again.encode(l.recordHeader))); err != nil {
 			t.Fatalf("decoding an encoded log: %v", err)
 		}
-		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b {
-			t.Errorf("%q was decoded as %q", a, b)
+		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b || !maps.Equal(first.starts, second.starts) {
+			t.Errorf("%q and %v were decoded as %q and %v", a, first.starts, b, second.starts)
 		}
 	})
 }
@@ -161,18 +164,20 @@ func FuzzChanges(f *testing.F) {
 // A page load is a view and a step of a visit, each of which may count without the
 // other. A step counts in the hour in which its visit started.
 func TestAddLog_PageLoads(t *testing.T) {
-	r := record{unix: 1_795_000_000, country: "VN", source: "zalo.me"}
+	r := record{unix: 1_795_000_000, country: "VN"}
+	r.setVisit(&Hit{Source: "zalo.me"})
 	for _, kind := range []byte{pageLoad, midnightPageLoad} {
 		text := sampleLog(recordHeader{kind, 'S', 1_994_444, 20_775}, r, r, r, r, r, r)
-		for name, flags := range map[string]string{"short": "0-0-0-0-0-", "long": "0-0-0-0-0-0-0-", "view": "A-0-0-0-0-0-", "visit": "010-0-0-0-0-", "engaged": "0E0-0-0-0-0-"} {
+		for name, flags := range map[string]string{"short": "00000-----", "odd": "00000------", "long": "0000000-------", "view": "A00000------", "visit": "0000001-----", "engaged": "000000E-----"} {
 			if err := new(summaries).addLog(flags, text); !errors.Is(err, errLogEntry) {
 				t.Errorf("%c, %s flags: got %v, want %v", kind, name, err, errLogEntry)
 			}
 		}
 		var all summaries
-		if err := all.addLog("30"+"--"+"-0"+"1B"+"-D"+"0-", text); err != nil {
+		if err := all.addLog("3--1-0"+"0-0BD-", text); err != nil {
 			t.Fatal(err)
 		}
+		all.addVisitValues()
 		previousDay := Day(20_775)
 		if kind == midnightPageLoad {
 			previousDay--

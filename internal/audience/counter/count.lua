@@ -8,6 +8,7 @@
 -- long that their visit is no bounce):
 --   minute       of the hour
 --   epoch, previous, life, slot, window, fingerprints, octals: see below
+--   views        of kind q: n times 8 bytes: keys of the views; or ''
 -- and, if the kind is h (heartbeat):
 --   site         key prefix of the site
 --   epoch        the current epoch of views in progress
@@ -30,8 +31,10 @@
 --   minute       of the hour
 --   pageOf       n bytes: the index of each hit's page
 --   viewEpoch    the epoch of views in progress
---   views        n times 8 bytes: keys of views that send heartbeats; or ''
---   states       n times 5 bytes: their first states
+--   s, s times: the views of a site that send heartbeats
+--     site       key prefix of the site
+--     hits       a byte per view: the index of its hit
+--     views      13 bytes per view: its key and first state
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
@@ -39,10 +42,14 @@
 -- of them as one string. Arguments and fields are shared between hits because a
 -- Redis call, and each string passed to Lua, costs more than the counting itself.
 
-local call, sub, byte, find = redis.call, string.sub, string.byte, string.find
+local call, sub, byte, char, find, concat = redis.call, string.sub, string.byte, string.char, string.find, table.concat
 
--- text returns an integer as a string: Redis formats Lua numbers slowly.
-local function text(n) return string.format('%d', n) end
+-- text caches integers as strings: Redis formats Lua numbers slowly.
+local text = setmetatable({}, { __index = function(all, n)
+  local made = string.format('%d', n)
+  all[n] = made
+  return made
+end })
 
 local replyKey = ARGV[1]
 if replyKey ~= '' then
@@ -120,37 +127,25 @@ local stateSize = 5
 local readingWindow, maxSeconds = 75, 110
 local logRatio = math.log(1800) / 24
 
--- startViews stores the views of n hits, unless they are duplicates with a known
+-- startViews stores views of n of the hits, unless they are duplicates with a known
 -- view.
-local function startViews(prefix, epoch, n, pageOf, hashOf, views, states, flags)
-  local bySite, byPage = {}, {}
-  for h = 1, n do
-    local page = byte(pageOf, h)
-    local sets = byPage[page]
-    if not sets then
-      local site = sub(hashOf(page), 6, 27)
-      sets = bySite[site]
-      if not sets then
-        local key = prefix .. site .. ';w' .. epoch
-        sets = { key, full = call('HLEN', key) >= maxViews }
-        bySite[site] = sets
-      end
-      byPage[page] = sets
-    end
-    if not sets.full then
-      local view, state = sub(views, 8 * h - 7, 8 * h), sub(states, stateSize * (h - 1) + 1, stateSize * h)
-      if flags[h] ~= '-' then
-        sets[#sets + 1] = view
-        sets[#sets + 1] = state
+local function startViews(site, epoch, hits, views, flags)
+  local key, n, added = site .. ';w' .. epoch, #hits, 0
+  if call('HLEN', key) < maxViews then
+    local sets = {}
+    for k = 1, n do
+      local at = (8 + stateSize) * (k - 1)
+      local view, state = sub(views, at + 1, at + 8), sub(views, at + 9, at + 8 + stateSize)
+      if flags[byte(hits, k)] ~= '-' then
+        sets[2 * added + 1], sets[2 * added + 2] = view, state
+        added = added + 1
       else
-        call('HSETNX', sets[1], view, sub(state, 1, 2) .. string.char(unmeasured) .. sub(state, 4))
+        call('HSETNX', key, view, sub(state, 1, 2) .. char(unmeasured) .. sub(state, 4))
       end
     end
+    if added > 0 then call('HSET', key, unpack(sets, 1, 2 * added)) end
   end
-  for _, sets in pairs(bySite) do
-    if #sets > 1 then call('HSET', unpack(sets)) end
-    call('EXPIRE', sets[1], (viewEpochs + 1) * viewEpoch)
-  end
+  call('EXPIRE', key, (viewEpochs + 1) * viewEpoch)
 end
 
 -- findViews returns the states of n views and their epochs.
@@ -172,23 +167,32 @@ end
 
 -- addReading adds to the numbers of views being read by second.
 local function addReading(site, now, added)
-  local key, current = site .. ';reading', text(now)
+  local key, seconds, isNew = site .. ';reading', {}, false
   for second, n in pairs(added) do
-    if n ~= 0 then
-      local sum = call('HINCRBY', key, second, text(n))
-      if second == current and sum == n then -- the first of this second
-        call('EXPIRE', key, readingWindow + 5)
-        if call('HLEN', key) > maxSeconds then
-          local expired = {}
-          for _, field in ipairs(call('HKEYS', key)) do
-            if tonumber(field) <= now - readingWindow then expired[#expired + 1] = field end
-          end
-          if #expired > 0 then call('HDEL', key, unpack(expired)) end
-        end
-      end
+    if n ~= 0 then seconds[#seconds + 1] = second end
+  end
+  if #seconds == 0 then return end
+  local sets = { key }
+  for k, n in ipairs(call('HMGET', key, unpack(seconds))) do
+    local second = seconds[k]
+    isNew = isNew or not n
+    sets[2 * k], sets[2 * k + 1] = second, text[(n or 0) + added[second]]
+  end
+  call('HSET', unpack(sets))
+  if not isNew then return end
+  call('EXPIRE', key, readingWindow + 5)
+  if call('HLEN', key) > maxSeconds then
+    local expired = {}
+    for _, field in ipairs(call('HKEYS', key)) do
+      if tonumber(field) <= now - readingWindow then expired[#expired + 1] = field end
     end
+    if #expired > 0 then call('HDEL', key, unpack(expired)) end
   end
 end
+
+-- Views whose heartbeats in earlier calls have marked their visit as engaged, which those
+-- of this level do: true; other views of this call: false.
+local markedViews, markedLevel = {}, 9
 
 -- countHeartbeats applies n heartbeats. It returns their flags, or nothing if no
 -- view made progress.
@@ -209,17 +213,18 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
       local high, low, level, lastHigh, lastLow = byte(state, 1, stateSize)
       local last, current = lastHigh * 256 + lastLow, math.max(now - epochStart, 0) + 1
       if last > current - readingWindow and last > 0 then
-        local second = text(epochStart + last - 1)
+        local second = text[epochStart + last - 1]
         reading[second] = (reading[second] or 0) - 1
       end
       if sub(levels, 3 * h, 3 * h) == '1' then
         current = 0
       else
-        local second = text(epochStart + current - 1)
+        local second = text[epochStart + current - 1]
         reading[second] = (reading[second] or 0) + 1
       end
       if level ~= unmeasured then
         local engaged, scrolled = math.floor(level / 5), level % 5
+        if markedViews[view] == nil then markedViews[view] = engaged >= markedLevel end
         local start = epochStart + high * 256 + low
         -- Not longer than since the view, give or take the network's delay.
         local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
@@ -227,11 +232,11 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
         e, s = math.max(e, engaged), math.max(s, scrolled)
         if e > engaged or s > scrolled then
           level = e * 5 + s
-          flags[h] = string.char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
+          flags[h] = char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
           any = true
         end
       end
-      sets[view] = string.char(high, low, level, math.floor(current / 256), current % 256)
+      sets[view] = char(high, low, level, math.floor(current / 256), current % 256)
     end
   end
   for of, sets in pairs(changed) do
@@ -243,7 +248,7 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
     call('HSET', unpack(args))
   end
   addReading(site, now, reading)
-  return any and table.concat(flags)
+  return any and concat(flags)
 end
 
 -- readEpoch reads the fields of n hits from each hash of an epoch and the one before.
@@ -282,54 +287,73 @@ local function writeEpoch(read)
   end
 end
 
--- findVisit returns where the visit of a fingerprint is that began in the window:
--- the number of the hash, its field, the value, the position there, the slots since
--- the start, whether it had a second page load and whether it was read for long.
--- The fingerprint is its first three bytes and the last one.
-local function findVisit(read, h, head, tail, slot, window)
-  for g = 1, #read.found do
-    local field = read.fieldsOf[g][h]
-    local value = read.changed[g][field] or read.found[g][h]
-    local at = value and find(value, head, 1, true)
-    while at do
-      if at % 5 == 1 then
-        local last, stamp = byte(value, at + 3, at + 4)
-        local age = (slot - stamp) % 128
-        if age > 120 then age = 0 end
-        if age <= window and (last == tail or last == tail + 1) then return g, field, value, at, age, stamp > 127, last ~= tail end
-      end
-      at = find(value, head, at + 1, true)
-    end
-  end
-end
-
 -- countLoads finds the page loads that start a visit to the site, flag 0, and
 -- second ones: flag A, or B if the visit started in the hour before; C or D if it
 -- had been read for long. Of kind q, it finds the visits that are read for long and
--- have no second page load: flag A or B.
+-- have no second page load: flag A or B. A visit's fingerprint is its first three
+-- bytes and the last one.
 local function countLoads(kind, read, n, minute, slot, window, prints)
-  local changed, flags, any = read.changed, {}, false
+  local found, fieldsOf, changed, flags, any = read.found, read.fieldsOf, read.changed, {}, false
+  local newest, hashes, stampOfStart = changed[1], #found, char(slot)
   for h = 1, n do
-    local head, tail, flag = sub(prints, 4 * h - 3, 4 * h - 1), byte(prints, 4 * h), '-'
-    local g, field, value, at, age, second, engaged = findVisit(read, h, head, tail, slot, window)
-    if not g then
+    local head, flag = sub(prints, 4 * h - 3, 4 * h - 1), nil
+    for g = 1, hashes do
+      local field = fieldsOf[g][h]
+      local value = changed[g][field] or found[g][h]
+      local at = value and find(value, head, 1, true)
+      while at do
+        if at % 5 == 1 then
+          local tail, last, stamp = byte(prints, 4 * h), byte(value, at + 3, at + 4)
+          local age = (slot - stamp) % 128
+          if age > 120 then age = 0 end
+          if age <= window and (last == tail or last == tail + 1) then
+            flag = '-'
+            if kind == 'q' then
+              if last == tail then
+                changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
+                if stamp < 128 then flag = age > minute and 'B' or 'A' end
+              end
+            elseif stamp < 128 then
+              changed[g][field] = sub(value, 1, at + 3) .. char(stamp + 128) .. sub(value, at + 5)
+              flag = char(65 + (age > minute and 1 or 0) + (last - tail) * 2)
+            end
+            break
+          end
+        end
+        at = find(value, head, at + 1, true)
+      end
+      if flag then break end
+    end
+    if not flag then
+      flag = '-'
       if kind ~= 'q' then
-        field = read.fieldsOf[1][h]
-        changed[1][field] = (changed[1][field] or read.found[1][h] or '') .. head .. string.char(tail, slot)
+        local field = fieldsOf[1][h]
+        newest[field] = (newest[field] or found[1][h] or '') .. sub(prints, 4 * h - 3, 4 * h) .. stampOfStart
         flag = '0'
       end
-    elseif kind == 'q' then
-      if not engaged then
-        changed[g][field] = sub(value, 1, at + 2) .. string.char(tail + 1) .. sub(value, at + 4)
-        if not second then flag = age > minute and 'B' or 'A' end
-      end
-    elseif not second then
-      changed[g][field] = sub(value, 1, at + 3) .. string.char(byte(value, at + 4) + 128) .. sub(value, at + 5)
-      flag = string.char(65 + (age > minute and 1 or 0) + (engaged and 2 or 0))
     end
     flags[h] = flag
     any = any or flag ~= '-'
   end
+  return any, flags
+end
+
+-- markVisits marks the visits of n views that were read for long, as countLoads does.
+local function markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, views)
+  local rest, p, o = {}, {}, {}
+  for h = 1, n do
+    if views == '' or not markedViews[sub(views, 8 * h - 7, 8 * h)] then
+      local k = #rest + 1
+      rest[k], p[k], o[k] = h, sub(prints, 4 * h - 3, 4 * h), sub(octals, 8 * h - 7, 8 * h)
+    end
+  end
+  if #rest == 0 then return false end
+  local read = readEpoch(epoch, previous, life, concat(o), #rest)
+  local any, found = countLoads('q', read, #rest, minute, slot, window, concat(p))
+  writeEpoch(read)
+  local flags = {}
+  for h = 1, n do flags[h] = '-' end
+  for k, h in ipairs(rest) do flags[h] = found[k] end
   return any, flags
 end
 
@@ -350,28 +374,37 @@ while i <= last do
     i = i + 6
   elseif kind == 'e' or kind == 'q' then
     local minute, epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 7)
+    minute, slot, window = tonumber(minute), tonumber(slot), tonumber(window)
     i = i + 8
-    local read = readEpoch(epoch, previous, life, octals, n)
-    local any, flags = countLoads(kind, read, n, tonumber(minute), tonumber(slot), tonumber(window), prints)
-    writeEpoch(read)
+    local any, flags
+    if kind == 'q' then
+      any, flags = markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, ARGV[i])
+      i = i + 1
+    else
+      local read = readEpoch(epoch, previous, life, octals, n)
+      any, flags = countLoads(kind, read, n, minute, slot, window, prints)
+      writeEpoch(read)
+    end
     if any then
-      log[#log + 1] = table.concat(flags)
+      log[#log + 1] = concat(flags)
       log[#log + 1] = hits
     end
   else
-    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, visits, minute, pageOf, of, views, states, m = unpack(ARGV, i, i + 18)
-    local pages = i + 18 -- the first page's hash comes next
-    local visitors = pages + tonumber(m)
+    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, visits, minute, pageOf, viewsEpoch, sites = unpack(ARGV, i, i + 16)
+    local viewsAt = i + 17
+    local pages = viewsAt + 3 * sites -- the first page's hash comes next
+    local visitors = pages + tonumber(ARGV[pages])
     local storesVisitors = method == 'S' or method == 'P' or method == 'B'
     i = visitors + 1 + (storesVisitors and n or 0)
     slot, window = tonumber(slot), tonumber(window)
-    local plainStamp, funnelStamp = string.char(slot), string.char(slot + 128)
+    local plainStamp, funnelStamp = char(slot), char(slot + 128)
     local read = readEpoch(epoch, previous, life, octals, n)
     local found, fields, values, changed = read.found, read.fieldsOf[1], read.found[1], read.changed[1]
     local added, from, flags, any = {}, #out, {}, false
     local letter = visits ~= '' and 'v' or kind
+    pageOf = { byte(pageOf, 1, n) }
     for h = 1, n do
-      local page, print, field = byte(pageOf, h), sub(prints, 4 * h - 3, 4 * h), fields[h]
+      local page, print, field = pageOf[h], sub(prints, 4 * h - 3, 4 * h), fields[h]
       local value = changed[field] or values[h]
       local duplicate, step, data, g = false, true, value, 1
       while true do
@@ -442,24 +475,22 @@ while i <= last do
       end
       added[page] = (total - counted) * 4
     end
-    for h = 1, n do out[from + h] = out[from + h] + added[byte(pageOf, h)] end
-    if views ~= '' then
-      startViews(sub(KEYS[1], 1, 5), of, n, pageOf, function(page) return ARGV[pages + page] end, views, states, flags)
-    end
+    for h = 1, n do out[from + h] = out[from + h] + added[pageOf[h]] end
+    for at = viewsAt, pages - 1, 3 do startViews(ARGV[at], viewsEpoch, ARGV[at + 1], ARGV[at + 2], flags) end
+    local line = concat(flags)
     if visits ~= '' then
       local anyLoad, loads = countLoads(kind, read, n, tonumber(minute), slot, siteWindow, visits)
-      any = any or anyLoad
-      for h = 1, n do flags[h] = flags[h] .. loads[h] end
+      any, line = any or anyLoad, line .. concat(loads)
     end
     if any then
       writeEpoch(read)
-      log[#log + 1] = table.concat(flags)
+      log[#log + 1] = line
       log[#log + 1] = hits
     end
   end
 end
 if #log > 1 then call('RPUSH', unpack(log)) end
 if replyKey == '' then return out end
-local reply = table.concat(out, ' ')
+local reply = concat(out, ' ')
 call('SET', replyKey, reply, 'EX', 30)
 return reply

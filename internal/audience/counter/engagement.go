@@ -177,6 +177,9 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 	b.hits++
 	if h.Engaged >= EngagedVisitTime && h.Visitor.Hash != 0 {
 		_, v := b.visitGroup(EngagedVisit, h.Site, h.Visitor, m)
+		if !b.counter.isCluster { // the script has just read the view
+			v.views = appendViewKey(v.views, sum, h.View)
+		}
 		v.log.add(v.key.recordHeader, v.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix})
 	}
 }

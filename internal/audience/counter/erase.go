@@ -33,7 +33,7 @@ func (c *Counter) ErasePage(ctx context.Context, id PageID) error {
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Unlink(ctx, keys...)
 		p.HDel(ctx, tag(shard)+"filtered", key)
-		for _, ranking := range []string{";now", ";slow", ";rise", ";hour", ";day"} {
+		for _, ranking := range []string{";now", ";rise", ";hour", ";day"} {
 			p.ZRem(ctx, site+ranking, id.Page)
 		}
 		return nil

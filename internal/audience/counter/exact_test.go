@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/testing/enginetest"
 )
 
 func TestCounter_MatchesModel(t *testing.T) {
@@ -122,5 +124,39 @@ func compareValues(t *testing.T, c *counter.Counter, want *modelPage, site count
 	}
 	if !maps.Equal(got, want.values) {
 		t.Errorf("%s %s: dimensions %v, want %v", site.UniqueMethod, page, got, want.values)
+	}
+}
+
+// On Lord Howe Island, clocks are changed by half an hour. Each view is in one hour of the
+// series, which has no gaps.
+func TestSeries_ClocksChangedByHalfAnHour(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Australia/Lord_Howe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]time.Time{"forward": time.Date(2026, 10, 3, 15, 30, 0, 0, time.UTC), "back": time.Date(2026, 4, 4, 15, 0, 0, 0, time.UTC)} {
+		clock := newClock()
+		c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})
+		site := newSite(t, counter.Set)
+		site.Zone = zone
+		views := 0
+		for at := change.Add(-3 * time.Hour); !at.After(change.Add(3 * time.Hour)); at = at.Add(15 * time.Minute) {
+			clock.set(at)
+			views++
+			count(t, c, view(site, "a", uint64(views), at))
+		}
+		aggregate(t, c)
+		var counts []int64
+		sum := 0
+		for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, "a", counter.View, counter.ByHour, 12)) {
+			sum += int(hour.Count)
+			if sum > 0 {
+				counts = append(counts, hour.Count)
+			}
+		}
+		if sum != views || slices.Contains(counts, 0) {
+			t.Errorf("clocks go %s: got %v views by hour, want %d in all", name, counts, views)
+		}
 	}
 }

@@ -52,6 +52,16 @@ type Day int32
 // DayAt returns the day of an instant in a zone.
 func DayAt(t time.Time, zone *time.Location) Day { return siteTimeOf(t, zone).day }
 
+// HourAt returns when the hour of an instant began on the clock of a zone. In some zones
+// hours start at half past or at a quarter, in terms of UTC. If the clock was changed by
+// half an hour since, it is when the hour would have begun without the change.
+func HourAt(t time.Time, zone *time.Location) time.Time {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return time.Unix(siteTimeOf(t, zone).quarters*quarterSeconds, 0).In(zone)
+}
+
 // DayOf is the inverse of Time.
 func DayOf(midnight time.Time) Day { return Day(midnight.Unix() / 86400) } //nolint:gosec // a day
 

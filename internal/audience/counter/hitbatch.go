@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type hitBatch struct {
 	open    map[int]*shardCall // by shard; without a cluster all are in call 0
 	// A view and its visit are in different shards.
 	separateVisits bool
+	withoutVisits  bool // to measure what visits cost
 }
 
 // shardCall is a script call that is being built.
@@ -66,10 +68,30 @@ type hitGroup struct {
 	log  logEncoder
 	// Script arguments of the hits.
 	fingerprints, octalHashes, pageIndexes []byte
-	visits                                 []byte // fingerprints of visits to the site, of page loads
-	views, states                          []byte // keys and first states of views that send heartbeats
+	visits                                 []byte      // fingerprints of visits to the site, of page loads
+	siteViews                              []siteViews // views that send heartbeats
+	views                                  []byte      // of heartbeats and engaged visits: keys of the views
 	heartbeats                             []byte
 	visitors                               []any
+}
+
+// siteViews are views of a site that send heartbeats.
+type siteViews struct {
+	site  uuid.UUID
+	hits  []byte // their indexes in the group, from 1
+	views []byte // their keys and first states
+}
+
+// addView adds the view of the next hit of the group.
+func (g *hitGroup) addView(site uuid.UUID, sum uint64, view string, unix int64) {
+	at := slices.IndexFunc(g.siteViews, func(s siteViews) bool { return s.site == site })
+	if at < 0 {
+		at = len(g.siteViews)
+		g.siteViews = append(g.siteViews, siteViews{site: site})
+	}
+	s := &g.siteViews[at]
+	s.hits = append(s.hits, byte(len(g.hits))) //nolint:gosec // at most maxHitsPerCall
+	s.views = appendViewState(appendViewKey(s.views, sum, view), unix)
 }
 
 func (c *Counter) newBatch() *hitBatch {
@@ -121,7 +143,7 @@ func (b *hitBatch) add(h *Hit) {
 	}
 	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
-	isLoad := h.Kind == View && !b.separateVisits && s.epochLength == epochLengthFor(visitWindow)
+	isLoad := h.Kind == View && !b.separateVisits && !b.withoutVisits && s.epochLength == epochLengthFor(visitWindow)
 	if isLoad {
 		s.kind, s.minute = pageLoadKind(m.hour), m.minute()
 	}
@@ -138,8 +160,7 @@ func (b *hitBatch) add(h *Hit) {
 		g.visits = binary.BigEndian.AppendUint32(g.visits, visitFingerprint(visit))
 	}
 	if hasHeartbeats {
-		g.views = appendViewKey(g.views, sum, h.View)
-		g.states = appendViewState(g.states, m.unix)
+		g.addView(h.Site.ID, sum, h.View, m.unix)
 	}
 	r := record{unix: m.unix}
 	if h.Kind == View {
@@ -148,9 +169,10 @@ func (b *hitBatch) add(h *Hit) {
 			from := hashPage(h.Site.ID, h.From)
 			r.from = g.log.page(from, shardOf(from, b.counter.options.Shards), h.Site.ID, h.From) + 1
 		}
-		if isLoad {
+		switch {
+		case isLoad:
 			r.setVisit(h)
-		} else {
+		case !b.withoutVisits:
 			b.addLoad(h, m, r)
 		}
 	}
@@ -194,8 +216,11 @@ func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
 
 // setVisit sets the dimensions of a visit that starts with a hit.
 func (r *record) setVisit(h *Hit) {
-	r.browser, r.os, r.channel, r.source = truncateValue(h.Browser), truncateValue(h.OS), truncateValue(h.Channel), truncateValue(h.Source)
-	r.campaign, r.link = truncateValue(h.Campaign), truncateValue(h.Link)
+	b := make([]byte, 0, 128)
+	for _, value := range [len(visitDimensions)]string{h.Browser, h.OS, h.Channel, h.Source, h.Campaign, h.Link} {
+		b = appendText(b, truncateValue(value))
+	}
+	r.visitValues = string(b)
 }
 
 func (b *hitBatch) addFiltered(h *FilteredHit) {
@@ -285,6 +310,9 @@ func (c *shardCall) args(now time.Time) []any {
 		}
 		if s.isOfVisits() {
 			args = append(args, s.minute, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, g.fingerprints, g.octalHashes)
+			if s.kind == EngagedVisit.letter() {
+				args = append(args, g.views)
+			}
 			continue
 		}
 		var method, day, week, current, previous string
@@ -294,7 +322,11 @@ func (c *shardCall) args(now time.Time) []any {
 		}
 		// An epoch is needed until the next one ends.
 		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
-			g.fingerprints, g.octalHashes, g.visits, s.minute, g.pageIndexes, s.viewEpoch, g.views, g.states, len(g.log.pages))
+			g.fingerprints, g.octalHashes, g.visits, s.minute, g.pageIndexes, s.viewEpoch, len(g.siteViews))
+		for _, v := range g.siteViews {
+			args = append(args, siteKey(c.shard, v.site), v.hits, v.views)
+		}
+		args = append(args, len(g.log.pages))
 		for _, page := range g.log.pages {
 			args = append(args, page.hash)
 		}

@@ -17,9 +17,9 @@ import (
 //	{v07}<site>:<page>:uH        HyperLogLog: unique visitors of all time
 //	{v07}<site>:<page>:1385uS, :1385uB    unique visitors of half a month, kept for 15 to 30 days
 //	{v07}<site>:<page>:20778d<method>, :2969w<method>    unique visitors of a day, of a week
-//	{v07}<site>;now ;slow ;rise ;hour ;day    sorted sets: rankings
+//	{v07}<site>;now ;rise ;hour ;day    sorted sets: rankings
 //	{v07}<site>;m29924640        hash: views of one minute by page
-//	{v07}<site>;meta             hash: reference times of the rankings
+//	{v07}<site>;meta             hash: reference time of the rankings
 //	{v07}<site>;20778V           HyperLogLog: visitors of the site on a day, on the shard's pages
 //	{v07}<site>;w1995000         hash: views in progress that began in a quarter of an hour; without a cluster all are in {v00}
 //	{v07}<site>;reading          hash: number of views being read by the second of their last heartbeat; without a cluster all are in {v00}
@@ -52,7 +52,10 @@ const maxShards = 100
 // tagLength is len("{v07}"). The scripts cut the tag off page keys.
 const tagLength = 5
 
-func tag(shard int) string { return fmt.Sprintf("{v%02d}", shard) }
+func tag(shard int) string {
+	const digits = "0123456789"
+	return string([]byte{'{', 'v', digits[shard/10], digits[shard%10], '}'})
+}
 
 // hashPage and shardOf determine where the counts are stored and must never
 // change.
@@ -105,8 +108,7 @@ func pageTotalsKey(shard int, site uuid.UUID, page string) string {
 }
 
 func appendPageKey(b []byte, shard int, site uuid.UUID, page string) []byte {
-	const digits = "0123456789"
-	b = append(b, '{', 'v', digits[shard/10], digits[shard%10], '}')
+	b = append(b, tag(shard)...)
 	b = base64.RawURLEncoding.AppendEncode(b, site[:])
 	b = append(b, ':')
 	return append(b, page...)
@@ -275,6 +277,10 @@ const (
 	visitCampaignLetter = 'U'
 	visitLinkLetter     = 'L'
 )
+
+// visitDimensions are the letters of the dimensions of visits that views don't have, in
+// the order of the log.
+const visitDimensions = string(visitBrowserLetter) + string(visitOSLetter) + string(visitChannelLetter) + string(visitSourceLetter) + string(visitCampaignLetter) + string(visitLinkLetter)
 
 // isVisitLetter reports whether a letter is that of a dimension of visits.
 func isVisitLetter(letter byte) bool { return strings.IndexByte("ABWOCSUL", letter) >= 0 }

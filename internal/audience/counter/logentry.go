@@ -33,8 +33,8 @@ type record struct {
 	visitor                   uint64 // of a view
 	from                      int    // of a view: the index of the page that led to it, plus 1; 0: none
 	reason                    string // of a filtered hit
-	// Of a page load, for visits; a heartbeat has the link, too.
-	browser, os, channel, source, campaign, link string
+	visitValues               string // of a page load: the values of visitDimensions, encoded
+	link                      string // of a heartbeat
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
@@ -43,7 +43,7 @@ type record struct {
 }
 
 // Kinds of views that are also page loads, from which visits are derived. Each has two
-// flags: that of a view and that of a page load.
+// flags: that of a view, and after those of all views, that of a page load.
 const (
 	pageLoad         = 'p'
 	midnightPageLoad = 'm' // in the first hour of a day
@@ -138,9 +138,7 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 		l.text = append(appendText(l.text, r.country), deviceCode(r.device))
 	}
 	if h.isPageLoad() || h.kind == Entry.letter() {
-		for _, value := range []string{r.browser, r.os, r.channel, r.source, r.campaign, r.link} {
-			l.text = appendText(l.text, value)
-		}
+		l.text = append(l.text, r.visitValues...)
 	}
 }
 
@@ -232,7 +230,11 @@ func (l *logDecoder) next() (page int, r record, err error) {
 		}
 	}
 	if l.isPageLoad() || l.kind == Entry.letter() {
-		r.browser, r.os, r.channel, r.source, r.campaign, r.link = l.text(), l.text(), l.text(), l.text(), l.text(), l.text()
+		values := l.rest
+		for range visitDimensions {
+			l.text()
+		}
+		r.visitValues = values[:len(values)-len(l.rest)]
 	}
 	if l.failed || page >= len(l.pages) || r.from > len(l.pages) || !isPlausible(l.day, r.unix) {
 		return 0, record{}, errLogEntry
@@ -286,14 +288,14 @@ func (cs *summaries) addLog(flags, text string) error {
 	if err != nil {
 		return err
 	}
-	width := 1
+	width, loads := 1, "" // flags of page loads follow those of the views
 	switch {
 	case l.kind == heartbeat:
 		width = progressLength
 	case l.isPageLoad():
-		width = 2
+		flags, loads = flags[:len(flags)/2], flags[len(flags)/2:]
 	}
-	if l.hits*int64(width) != int64(len(flags)) {
+	if l.hits*int64(width) != int64(len(flags)) || l.isPageLoad() && len(loads) != len(flags) {
 		return errLogEntry
 	}
 	cs.records = cs.records[:0]
@@ -305,7 +307,7 @@ func (cs *summaries) addLog(flags, text string) error {
 		if l.isPageLoad() {
 			load := r
 			load.from = 0 // counts with the view
-			if err := cs.addFlagged(l.ofKind(Entry), flags[i+1:i+2], page, load); err != nil {
+			if err := cs.addFlagged(l.ofKind(Entry), loads[i:i+1], page, load); err != nil {
 				return err
 			}
 			err = cs.addFlagged(l.ofKind(View), flags[i:i+1], page, r)
@@ -325,6 +327,9 @@ func (cs *summaries) addLog(flags, text string) error {
 			touched[one.page] = cs.page(l.pages[one.page])
 		}
 		touched[one.page].addRecord(one.header, one.record)
+		if one.header.kind == Entry.letter() && one.visit.isStart {
+			cs.addVisitStart(l.pages[one.page], one.header.day, one.record)
+		}
 		if one.from > 0 {
 			cs.page(l.pages[one.from-1]).addHour(Recirculation.letter(), l.quarters, l.day, 1, 0)
 		}

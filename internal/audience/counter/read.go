@@ -184,15 +184,16 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 		return nil, nil
 	}
 	series, fields := make([]Bucket, buckets), make([]string, buckets)
-	for i := range series {
-		ago := buckets - 1 - i
+	hour := HourAt(time.Unix(now.unix, 0), zone)
+	for ago := range buckets {
+		i := buckets - 1 - ago
 		if unit == ByDay {
 			day := now.day - Day(ago) //nolint:gosec // at most MaxDays
 			series[i].Start, fields[i] = day.StartIn(zone), dayField(day, kind)
 			continue
 		}
-		hour := now.quarters - int64(ago)*3600/quarterSeconds
-		series[i].Start, fields[i] = time.Unix(hour*quarterSeconds, 0).In(zone), hourField(hour, kind)
+		series[i].Start, fields[i] = hour, hourField(hour.Unix()/quarterSeconds, kind)
+		hour = HourAt(hour.Add(-time.Second), zone)
 	}
 	values, err := c.redis.HMGet(ctx, c.pageKey(site.ID, page)+totalsKey, fields...).Result()
 	if err != nil {

@@ -84,6 +84,7 @@ type encodedSummaries struct{ tag, text string }
 
 // encodeByShard encodes the summaries in chunks of pages of one shard.
 func (cs *summaries) encodeByShard() []encodedSummaries {
+	cs.addVisitValues()
 	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int { return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page)) })
 	var chunks []encodedSummaries
 	for rest := cs.list; len(rest) > 0; {

@@ -113,7 +113,7 @@ func (c *pageSummary) addVisitor(day Day, visitor uint64) {
 	c.dayVisitors = append(c.dayVisitors, dayVisitors{day, []uint64{visitor}})
 }
 
-// addRecord adds a record.
+// addRecord adds a record, except for the dimensions of visits: see addVisitStart.
 func (c *pageSummary) addRecord(h recordHeader, r record) {
 	if h.kind == filtered {
 		if event, ok := strings.CutPrefix(r.reason, eventMark); ok {
@@ -154,37 +154,6 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 	}
 }
 
-// addVisitStep adds the start of a visit, its second page load, or a view that made
-// it an engaged one.
-func (c *pageSummary) addVisitStep(h recordHeader, r record) {
-	if !r.visit.isStart {
-		// Counted in the hour of the start, so that no hour has more of them than
-		// visits.
-		quarters, day := h.quarters, h.day
-		if r.visit.inPreviousHour {
-			quarters -= 4
-			if h.method == firstHour {
-				day--
-			}
-		}
-		if h.kind == Entry.letter() {
-			c.addHour(SecondView.letter(), quarters, day, 1, 0)
-		}
-		if !r.visit.wasEngaged {
-			c.addHour(EngagedVisit.letter(), quarters, day, 1, 0)
-		}
-		return
-	}
-	c.addHour(h.kind, h.quarters, h.day, 1, 0)
-	for _, v := range []struct {
-		letter byte
-		value  string
-	}{{visitCountryLetter, r.country}, {visitDeviceLetter, r.device}, {visitBrowserLetter, r.browser}, {visitOSLetter, r.os},
-		{visitChannelLetter, r.channel}, {visitSourceLetter, r.source}, {visitCampaignLetter, r.campaign}, {visitLinkLetter, r.link}} {
-		c.addValue(v.letter, h.day, v.value, 1)
-	}
-}
-
 // increments are increments of fields of a page's hash, with distinct names.
 type increments []struct {
 	name  string
@@ -211,7 +180,9 @@ func (is *increments) add(name string, count int64) {
 type summaries struct {
 	list    []*pageSummary
 	byPage  map[string]*pageSummary
-	records []pageRecord // scratch space of addLog
+	bySite  map[string]*pageSummary // by key of the site: the first of its pages
+	starts  map[visitStart]int64    // visits whose dimensions addVisitValues adds
+	records []pageRecord            // scratch space of addLog
 }
 
 func (cs *summaries) page(page string) *pageSummary {
@@ -219,11 +190,14 @@ func (cs *summaries) page(page string) *pageSummary {
 		return c
 	}
 	if cs.byPage == nil {
-		cs.byPage = map[string]*pageSummary{}
+		cs.byPage, cs.bySite = map[string]*pageSummary{}, map[string]*pageSummary{}
 	}
 	c := &pageSummary{page: strings.Clone(page)}
 	cs.byPage[c.page] = c
 	cs.list = append(cs.list, c)
+	if site := siteKeyOf(c.page); cs.bySite[site] == nil {
+		cs.bySite[site] = c
+	}
 	return c
 }
 

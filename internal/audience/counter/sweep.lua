@@ -4,8 +4,10 @@
 local call = redis.call
 local site = ARGV[2]
 
--- minutes <site> <current minute>: subtracts up to 300 pages of an expired minute
--- from the ranking of the last hour. Returns 1 while there is more to do.
+-- minutes <site> <current minute> <half-life>: subtracts up to 300 pages of an expired
+-- minute from the ranking of the last hour. Returns 1 while there is more to do. In the
+-- end it removes the pages whose current views have decayed to less than a view of six
+-- half-lives ago.
 if ARGV[1] == 'minutes' then
   local meta, current = site .. ';meta', tonumber(ARGV[3])
   local first = tonumber(call('HGET', meta, 'm') or current - 59)
@@ -29,6 +31,11 @@ if ARGV[1] == 'minutes' then
     first = first + 1
   end
   if call('EXISTS', meta) == 1 then call('HSET', meta, 'm', first) end
+  local reference = tonumber(call('HGET', meta, 'f'))
+  if reference then
+    local n = (current * 60 - reference) / tonumber(ARGV[4])
+    call('ZREMRANGEBYSCORE', site .. ';now', '-inf', string.format('%.17g', 2 ^ (n - 6)))
+  end
   return 0
 end
 

@@ -23,7 +23,7 @@ const (
 	TrendingNow  Ranking = "now"    // views with exponential decay, half-life ten minutes
 	TrendingHour Ranking = "hour"   // views of the last 60 clock minutes, including the current one
 	TrendingDay  Ranking = "day"    // views of the last 24 clock hours, including the current one
-	Rising       Ranking = "rising" // ratio of current views to views of the last hours
+	Rising       Ranking = "rising" // ratio of current views to those of the last 24 hours
 )
 
 // ErrRanking reports an unknown ranking.
@@ -111,25 +111,25 @@ func (c *Counter) RecentViews(ctx context.Context, site uuid.UUID, pages []strin
 
 // readRankings reads the top n pages of a ranking in each of the shards.
 func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time) ([][]RankedPage, error) {
-	landmarks := make([]*redis.SliceCmd, len(shards))
+	references := make([]*redis.StringCmd, len(shards))
 	pages := make([]*redis.ZSliceCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, shard := range shards {
 			key := siteKey(shard, site)
 			if r == TrendingNow || r == Rising {
-				landmarks[i] = p.HMGet(ctx, key+";meta", "f", "s")
+				references[i] = p.HGet(ctx, key+";meta", "f")
 			}
 			pages[i] = p.ZRevRangeWithScores(ctx, key+ending, 0, int64(n-1))
 		}
 		return nil
-	}); err != nil {
+	}); err != nil && !errors.Is(err, redis.Nil) {
 		return nil, err
 	}
 	parts := make([][]RankedPage, len(shards))
 	for i := range shards {
 		factor := 1.0
-		if landmarks[i] != nil {
-			factor = scoreFactor(r, landmarks[i].Val(), now)
+		if references[i] != nil {
+			factor = scoreFactor(r, atoi(references[i].Val()), now)
 		}
 		for _, z := range pages[i].Val() {
 			page, _ := z.Member.(string)
@@ -139,21 +139,13 @@ func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, e
 	return parts, nil
 }
 
-// scoreFactor returns the factor that converts stored scores, which are
-// relative to reference times, to current ones.
-func scoreFactor(r Ranking, landmarks []any, now time.Time) float64 {
-	since := func(i int, half time.Duration) float64 {
-		if i >= len(landmarks) {
-			return 0
-		}
-		s, _ := landmarks[i].(string)
-		return (float64(now.Unix()) - float64(atoi(s))) / half.Seconds()
+// scoreFactor returns the factor that converts stored scores, which are relative to a
+// reference time, to current ones.
+func scoreFactor(r Ranking, reference int64, now time.Time) float64 {
+	factor := math.Exp2(-(float64(now.Unix()) - float64(reference)) / nowHalfLife.Seconds())
+	if r == Rising {
+		// With steady views, a day has more of them than the ranking of current views.
+		factor *= (24 * time.Hour).Seconds() * math.Ln2 / nowHalfLife.Seconds()
 	}
-	fast := since(0, fastHalfLife)
-	if r == TrendingNow {
-		return math.Exp2(-fast)
-	}
-	// With steady views, scores in the slow ranking are larger by the ratio of the
-	// half-lives.
-	return math.Exp2(since(1, slowHalfLife)-fast) * slowHalfLife.Seconds() / fastHalfLife.Seconds()
+	return factor
 }

@@ -168,13 +168,13 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 		site := newSite(t, counter.HyperLogLog)
 		read := func(page string, visitor uint64) {
 			h := view(site, page, visitor, clock.Now())
-			h.View = "view"
+			h.View = fmt.Sprint("view of ", visitor)
 			count(t, c, h)
 		}
 		sendHeartbeat := func(page string, visitor uint64, engaged time.Duration) {
 			t.Helper()
 			// The visitor's hash is that of its hits.
-			h := counter.Heartbeat{Site: site, Page: page, View: "view", Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now()}
+			h := counter.Heartbeat{Site: site, Page: page, View: fmt.Sprint("view of ", visitor), Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now()}
 			must[int](t)(c.Heartbeats(t.Context(), []counter.Heartbeat{h}))
 		}
 		for visitor := range uint64(6) {
@@ -185,18 +185,22 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 		sendHeartbeat("start", 2, 10*time.Second)                  // engaged
 		sendHeartbeat("start", 2, 10*time.Second)                  // repeated
 		sendHeartbeat("start", 2, time.Minute)
-		read("second", 2) // was engaged before
-		read("second", 3) // engaged with the second page load
+		sendHeartbeat("start", 2, 2*time.Minute) // its visit is known to be marked
+		read("second", 2)                        // was engaged before
+		read("second", 3)                        // engaged with the second page load
 		sendHeartbeat("second", 3, time.Minute)
 		sendHeartbeat("start", 7, time.Minute) // no visit
-		clock.add(15 * time.Minute)            // after midnight
+		read("twice", 8)
+		twice := counter.Heartbeat{Site: site, Page: "twice", View: "view of 8", Visitor: view(site, "twice", 8, clock.Now()).Visitor, Engaged: time.Minute, At: clock.Now()}
+		must[int](t)(c.Heartbeats(t.Context(), []counter.Heartbeat{twice, twice})) // in one call
+		clock.add(15 * time.Minute)                                                // after midnight
 		sendHeartbeat("start", 4, time.Minute)
 		clock.add(11 * time.Minute) // 31 minutes after the start
 		sendHeartbeat("start", 5, time.Minute)
 		read("later", 6) // a new visit
 		sendHeartbeat("later", 6, 0)
 		got := derived(takeDeltas(t, c))
-		want := map[string]int64{"start entry 11-16 16:00": 6, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
+		want := map[string]int64{"start entry 11-16 16:00": 6, "twice entry 11-16 16:00": 1, "twice engaged_visit 11-16 16:00": 1, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
 			"start engaged_visit 11-16 16:00": 2, "second engaged_visit 11-16 16:00": 1}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)

@@ -107,7 +107,7 @@ func (r *Reporter) Last24Hours(ctx context.Context, site counter.Site, limit int
 	if err != nil {
 		return Last24Hours{}, err
 	}
-	out := Last24Hours{Since: now.UTC().Truncate(time.Hour).Add(-23 * time.Hour), Until: now.UTC()}
+	out := Last24Hours{Since: counter.HourAt(now, site.Zone).Add(-23 * time.Hour).UTC(), Until: now.UTC()}
 	all, err := r.Store.ReportLast24Hours(ctx, site.ID, out.Since, out.Until)
 	if err != nil {
 		return out, err

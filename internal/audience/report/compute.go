@@ -255,8 +255,14 @@ func (c *computation) hours(from, to counter.Day, until time.Time) ([]Bucket, er
 		found[row.Start.Unix()] = row.Totals
 	}
 	var series []Bucket
-	for at := start; at.Before(end); at = at.Add(time.Hour) {
-		totals, ok := found[at.Unix()]
+	// Where clocks are changed by half an hour, the next hour starts sooner or later.
+	for at, last := start, (time.Time{}); at.Before(end); at = at.Add(15 * time.Minute) {
+		hour := counter.HourAt(at, c.zone)
+		if hour.Equal(last) {
+			continue
+		}
+		last = hour
+		totals, ok := found[hour.Unix()]
 		if !ok {
 			totals = zeroHour()
 		}

@@ -16,7 +16,8 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// store has one view in each hour. Everything else that it is asked for panics.
+// store has one view in each hour of the zone's clock. Everything else that it is asked
+// for panics.
 type store struct {
 	report.Store
 	now  time.Time
@@ -26,10 +27,24 @@ type store struct {
 func (s store) Time(context.Context) (time.Time, error)            { return s.now, nil }
 func (s store) ReportUpdatedAt(context.Context) (time.Time, error) { return s.now, nil }
 
+// views returns when the views of a range were.
+func (s store) views(from, to time.Time) (all []time.Time) {
+	for at := from.Truncate(quarter); at.Before(to); at = at.Add(quarter) {
+		if !counter.HourAt(at, s.zone).Equal(counter.HourAt(at.Add(-quarter), s.zone)) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+const quarter = 15 * time.Minute
+
 func (s store) ReportHours(_ context.Context, _ uuid.UUID, from, to time.Time) (rows []report.Bucket, err error) {
-	for at := from; at.Before(to); at = at.Add(time.Hour) {
-		n := int64(1)
-		rows = append(rows, report.Bucket{Start: at, Totals: report.Totals{Views: &n}})
+	for _, at := range s.views(from.Add(-time.Hour), to.Add(time.Hour)) {
+		if hour := counter.HourAt(at, s.zone); !hour.Before(from) && hour.Before(to) {
+			n := int64(1)
+			rows = append(rows, report.Bucket{Start: hour, Totals: report.Totals{Views: &n}})
+		}
 	}
 	return rows, nil
 }
@@ -38,8 +53,8 @@ func (s store) ReportHours(_ context.Context, _ uuid.UUID, from, to time.Time) (
 func (s store) ReportDays(_ context.Context, _ uuid.UUID, from, to counter.Day) (days []report.DayTotals, err error) {
 	for d := from; d < to; d++ {
 		n := int64(0)
-		for at := s.now.AddDate(-1, 0, 0).Truncate(time.Hour); at.Before(s.now); at = at.Add(time.Hour) {
-			if counter.DayAt(at, s.zone) == d {
+		for _, at := range s.views(d.StartIn(s.zone), (d + 1).StartIn(s.zone)) {
+			if at.Before(s.now) {
 				n++
 			}
 		}
@@ -82,6 +97,9 @@ func TestReport_DaysOnWhichClocksChange(t *testing.T) {
 		{"Africa/Cairo", "2026-10-30", "2026-10-30T00:00:00+02:00", 24},
 		{"America/Havana", "2026-11-01", "2026-11-01T00:00:00-04:00", 25}, // its first hour is repeated
 		{"Asia/Kolkata", "2026-11-01", "2026-11-01T00:00:00+05:30", 24},
+		{"Asia/Kathmandu", "2026-11-01", "2026-11-01T00:00:00+05:45", 24},
+		{"Australia/Lord_Howe", "2026-10-04", "2026-10-04T00:00:00+10:30", 24}, // half of the third hour is skipped
+		{"Australia/Lord_Howe", "2026-04-05", "2026-04-05T00:00:00+11:00", 25}, // half of the second hour is repeated
 	} {
 		zone := location(t, c.zone)
 		now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -189,5 +207,34 @@ func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 	}
 	if err := report.CombinedFilters(); !strings.Contains(fmt.Sprint(err), "cannot be combined") {
 		t.Errorf("two filters: got %v, want an explanation", err)
+	}
+}
+
+func (s store) ReportLast24Hours(_ context.Context, _ uuid.UUID, since, until time.Time) ([]report.RecentArticle, error) {
+	hours, err := s.ReportHours(context.Background(), uuid.Nil, since, until)
+	return []report.RecentArticle{{Views: int64(len(hours))}}, err
+}
+
+// The last 24 hours are hours of the site's clock, whenever they start.
+func TestLast24Hours_AreHoursOfTheSitesClock(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, now, since string }{
+		{"Asia/Kolkata", "2026-11-20T10:15:00Z", "2026-11-19T10:30:00Z"},
+		{"Asia/Kolkata", "2026-11-20T10:45:00Z", "2026-11-19T11:30:00Z"},
+		{"Asia/Kathmandu", "2026-11-20T10:20:00Z", "2026-11-19T11:15:00Z"},
+		{"Europe/Berlin", "2026-11-20T10:45:00Z", "2026-11-19T11:00:00Z"},
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone := location(t, c.zone)
+		got, err := (&report.Reporter{Store: store{now: now, zone: zone}}).Last24Hours(t.Context(), counter.Site{Zone: zone}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := got.Since.Format(time.RFC3339); since != c.since || got.Views != 24 {
+			t.Errorf("%s at %s: got %d hours since %s, want 24 since %s", c.zone, c.now, got.Views, since, c.since)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
 )
@@ -108,8 +109,8 @@ func (a *Alerter) check(ctx context.Context, one RuledSite, now time.Time) (rais
 	if err != nil {
 		return false, err
 	}
-	hour := now.Add(-flushDelay).Truncate(time.Hour).Add(-time.Hour)
-	views, usual, known, err := a.compare(ctx, one.Site, hour.In(counted.Zone))
+	hour := counter.HourAt(counter.HourAt(now.Add(-flushDelay), counted.Zone).Add(-time.Second), counted.Zone)
+	views, usual, known, err := a.compare(ctx, one.Site, hour)
 	if err != nil || !known {
 		return false, err
 	}

@@ -81,7 +81,7 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 		title = webpage.Text{EN: "%s: the month from %s to %s", VI: "%s: tháng từ %s đến %s"}
 	}
 	from, to := r.Period.From.Time().Format(time.DateOnly), r.Period.To.Time().Format(time.DateOnly)
-	c := content{Title: look.Translate(title, s.Site.Name, from, to),
+	c := content{Title: look.Translate(title, s.Site.Name, look.Day(r.Period.From.Time()), look.Day(r.Period.To.Time())),
 		Lead: look.Translate(webpage.Text{EN: "Changes compare with as many days before.", VI: "Mức thay đổi so với số ngày tương ứng trước đó."}),
 		Note: look.Translate(webpage.Text{EN: "Visitors are the sum of the days: who reads on three days counts three times.", VI: "Số khách là tổng của từng ngày: người đọc trong ba ngày được tính ba lần."}),
 		Link: dashboard(publicURL, s.SiteID, from, to), LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"})}

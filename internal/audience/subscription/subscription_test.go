@@ -145,6 +145,40 @@ func TestOutbox_RetriesAndNeverSendsTwice(t *testing.T) {
 	}
 }
 
+// In India, hours start at half past in UTC. One that is not over is not compared with
+// those of earlier weeks, which are.
+func TestAlerter_ComparesHoursOfTheSitesClock(t *testing.T) {
+	t.Parallel()
+	n, w := open(t)
+	n.Exec("update sites set time_zone = 'Asia/Kolkata'")
+	rule := subscription.DefaultRule()
+	rule.Enabled, rule.DropShare = true, 0.6
+	service := &subscription.Service{Store: n.Store, CanSendEmail: true}
+	n.Must(service.SetRule(t.Context(), n.Owner, w.ID, rule))
+	hour := time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC)
+	for week, k := range []int64{110, 200, 200, 200, 200} { // the first one has only begun
+		n.Exec("insert into site_hours (site_id, hour, day, views, visits, second_views, recirculation, clicks, conversions, day_visitors) values ($1, $2, '2026-11-16', $3, 0, 0, 0, 0, 0, 0)", w.ID, hour.AddDate(0, 0, -7*week), k)
+	}
+	c := &clock{Store: n.Store}
+	a := &subscription.Alerter{Store: c, PublicURL: "https://dateline.example", Log: slog.New(slog.DiscardHandler)}
+	for _, at := range []struct {
+		after  time.Duration
+		raised int
+	}{{34 * time.Minute, 0}, {62 * time.Minute, 0}, {64 * time.Minute, 1}} {
+		c.now = hour.Add(at.after)
+		raised, err := a.Check(t.Context(), func() {})
+		n.Must(err)
+		if raised != at.raised {
+			t.Errorf("%s after the start of the hour: got %d alerts, want %d", at.after, raised, at.raised)
+		}
+	}
+	alerts, err := service.Alerts(t.Context(), n.Owner, w.ID)
+	n.Must(err)
+	if len(alerts) != 1 || !alerts[0].Hour.Equal(hour) || alerts[0].Views != 110 {
+		t.Errorf("got %+v, want an alert about the 110 views from %s", alerts, hour)
+	}
+}
+
 func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	t.Parallel()
 	n, w := open(t)
