@@ -8,10 +8,6 @@ import (
 	"dateline/platforms/network"
 )
 
-// idlePerHost is the number of idle connections per host. Opening connections at
-// the scheduled second makes posts late.
-const idlePerHost = 64
-
 // NewClient returns the HTTP client for calls to social networks. Users enter the
 // addresses of instances, so it only connects to public addresses on ports 80 and
 // 443, checked after name resolution.
@@ -28,13 +24,13 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 	transport := &http.Transport{
 		DialContext:         guard.DialContext,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConns:        1024,
-		MaxIdleConnsPerHost: idlePerHost,
-		MaxConnsPerHost:     idlePerHost,
+		MaxIdleConns:        4 * maxCalls,
+		MaxIdleConnsPerHost: maxCalls, // opening connections at the scheduled second makes posts late
+		MaxConnsPerHost:     maxCalls,
 		IdleConnTimeout:     60 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second,
 	}
-	return &http.Client{Transport: transport}, nil
+	return &http.Client{Transport: &limiter{next: transport}}, nil
 }
 
 // Host returns the host to call for an account at baseURL, on a network with a

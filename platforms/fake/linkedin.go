@@ -87,6 +87,8 @@ func (s *Server) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
 	rest("GET /rest/images/{urn}", s.linkedinMediaStatus)
 	rest("POST /rest/videos", s.linkedinVideo, "videos")
 	rest("GET /rest/videos/{urn}", s.linkedinMediaStatus)
+	rest("POST /rest/documents", s.linkedinDocument, "images")
+	rest("GET /rest/documents/{urn}", s.linkedinMediaStatus)
 	handle("PUT /dms-uploads/{id}", s.authenticatedFor(f, s.linkedinUpload))
 	rest("POST /rest/posts", s.linkedinPost, "posts")
 	rest("GET /rest/posts", s.linkedinPosts)

@@ -50,8 +50,11 @@ func linkedinEntity(p *Post, author *Account) map[string]any {
 	media := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {
 		kind := "image"
-		if strings.HasPrefix(m.MIMEType, "video/") {
+		switch {
+		case strings.HasPrefix(m.MIMEType, "video/"):
 			kind = "video"
+		case m.MIMEType == "application/pdf":
+			kind = "document"
 		}
 		media[i] = map[string]any{"id": "urn:li:" + kind + ":" + m.ID, "altText": m.Description}
 	}

@@ -20,10 +20,23 @@ const linkedinPart = 4 << 20
 
 // linkedinUpload is an upload in progress.
 type linkedinUpload struct {
-	Video bool     `json:"video,omitempty"`
-	Bytes int64    `json:"bytes,omitempty"`
-	Token string   `json:"token,omitempty"`
-	Tags  []string `json:"tags,omitempty"` // of the received parts
+	Video    bool     `json:"video,omitempty"`
+	Document bool     `json:"document,omitempty"`
+	Bytes    int64    `json:"bytes,omitempty"`
+	Token    string   `json:"token,omitempty"`
+	Tags     []string `json:"tags,omitempty"` // of the received parts
+}
+
+// urnKind is the kind in the URN of what is uploaded.
+func (u linkedinUpload) urnKind() string {
+	switch {
+	case u.Video:
+		return "video"
+	case u.Document:
+		return "document"
+	default:
+		return "image"
+	}
 }
 
 const kindLinkedInUpload = "upload"
@@ -39,6 +52,17 @@ func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error
 // linkedinImage starts the upload of an image.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api
 func (s *Server) linkedinImage(w http.ResponseWriter, r *http.Request, c caller) {
+	s.linkedinSingle(w, r, c, linkedinUpload{})
+}
+
+// linkedinDocument starts the upload of a document.
+// https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/documents-api
+func (s *Server) linkedinDocument(w http.ResponseWriter, r *http.Request, c caller) {
+	s.linkedinSingle(w, r, c, linkedinUpload{Document: true})
+}
+
+// linkedinSingle starts an upload in one request.
+func (s *Server) linkedinSingle(w http.ResponseWriter, r *http.Request, c caller, u linkedinUpload) {
 	var body struct {
 		Request struct {
 			Owner string `json:"owner"`
@@ -55,13 +79,13 @@ func (s *Server) linkedinImage(w http.ResponseWriter, r *http.Request, c caller)
 	if refused {
 		return
 	}
-	id, err := s.linkedinBegin(owner, linkedinUpload{})
+	id, err := s.linkedinBegin(owner, u)
 	if err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"value": map[string]any{
-		"uploadUrlExpiresAt": s.now().Add(24 * time.Hour).UnixMilli(), "image": "urn:li:image:" + id,
+		"uploadUrlExpiresAt": s.now().Add(24 * time.Hour).UnixMilli(), u.urnKind(): "urn:li:" + u.urnKind() + ":" + id,
 		"uploadUrl": base(r) + linkedinPrefix + "/dms-uploads/" + id + "?ca=vector_feedshare&sync=0",
 	}})
 }
@@ -127,7 +151,7 @@ func (s *Server) linkedinUpload(w http.ResponseWriter, r *http.Request, _ caller
 	if u.Video {
 		err = s.linkedinTakePart(r, begun.ID, part)
 	} else {
-		err = s.linkedinStore(r, Media{ID: begun.ID, AccountID: begun.AccountID}, r.Body)
+		err = s.linkedinStore(r, Media{ID: begun.ID, AccountID: begun.AccountID}, u, r.Body)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -161,9 +185,9 @@ func (s *Server) linkedinTakePart(r *http.Request, id string, part int) error {
 	return s.putObject(t, u)
 }
 
-// linkedinStore stores a complete file. Files that are neither images nor videos
-// fail later, during processing.
-func (s *Server) linkedinStore(r *http.Request, m Media, data io.Reader) error {
+// linkedinStore stores a complete file. Files of another kind than announced fail later,
+// during processing.
+func (s *Server) linkedinStore(r *http.Request, m Media, u linkedinUpload, data io.Reader) error {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
 	m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";")
@@ -172,7 +196,11 @@ func (s *Server) linkedinStore(r *http.Request, m Media, data io.Reader) error {
 		return err
 	}
 	s.scheduleMedia(r, &m)
-	m.Failed = m.Failed || !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "video/mp4"}, m.MIMEType)
+	allowed := []string{"image/jpeg", "image/png", "image/gif", "video/mp4"}
+	if u.Document {
+		allowed = []string{"application/pdf"}
+	}
+	m.Failed = m.Failed || !slices.Contains(allowed, m.MIMEType)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.commit(record{Kind: kindMedia, Media: &m})
@@ -203,7 +231,7 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	case body.Request.Token != u.Token || !slices.Equal(body.Request.Parts, u.Tags):
 		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "uploadedPartIds does not match the uploaded parts")
 	default:
-		if err := s.linkedinAssemble(r, begun, len(u.Tags)); err != nil {
+		if err := s.linkedinAssemble(r, begun, u); err != nil {
 			refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
 			return
 		}
@@ -212,9 +240,9 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 }
 
 // linkedinAssemble joins the parts to one file.
-func (s *Server) linkedinAssemble(r *http.Request, begun Object, parts int) (err error) {
+func (s *Server) linkedinAssemble(r *http.Request, begun Object, u linkedinUpload) (err error) {
 	var readers []io.Reader
-	for i := range parts {
+	for i := range u.Tags {
 		name := linkedinPartName(begun.ID, i)
 		if s.options.Journal == "" {
 			s.mu.Lock()
@@ -230,7 +258,7 @@ func (s *Server) linkedinAssemble(r *http.Request, begun Object, parts int) (err
 		defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
 		readers = append(readers, file)
 	}
-	return s.linkedinStore(r, Media{ID: begun.ID, AccountID: begun.AccountID}, io.MultiReader(readers...))
+	return s.linkedinStore(r, Media{ID: begun.ID, AccountID: begun.AccountID}, u, io.MultiReader(readers...))
 }
 
 // linkedinMediaStatus returns the processing state. Tokens of members cannot read
@@ -244,7 +272,7 @@ func (s *Server) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c c
 	begun, ok := s.object("linkedin", kindLinkedInUpload, id, &u)
 	owner, m := s.state.accounts[begun.AccountID], s.state.media[id]
 	switch {
-	case !ok || owner == nil || u.Video != (kind == "video"):
+	case !ok || owner == nil || u.urnKind() != kind:
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")
 		return
 	case kind == "image" && (owner.OwnerID != c.account.ID || !c.allowed("r_organization_social")):

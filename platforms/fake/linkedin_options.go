@@ -44,6 +44,9 @@ func (b linkedinBody) options() map[string]any {
 	if b.Content.Poll != nil {
 		options["poll"] = b.Content.Poll
 	}
+	if m := b.Content.Media; m != nil && m.Title != "" {
+		options["title"] = m.Title
+	}
 	if b.NoReshare {
 		options["isReshareDisabledByAuthor"] = true
 	}

@@ -158,22 +158,25 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 		var u linkedinUpload
 		_, begun := s.object("linkedin", kindLinkedInUpload, id, &u)
 		switch {
-		case sort != "image" && sort != "video":
+		case sort != "image" && sort != "video" && sort != "document":
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_TYPE", "Invalid URN Type")
 			return "", true
-		case begun && s.state.media[id] == nil, m != nil && sort == "video" && s.now().Before(m.ReadyAt):
+		case begun && s.state.media[id] == nil, m != nil && sort != "image" && s.now().Before(m.ReadyAt):
 			refuseLinkedIn(w, http.StatusBadRequest, "MEDIA_ASSET_WAITING_UPLOAD", "Media asset is waiting upload")
 			return "", true
-		case m == nil || u.Video != (sort == "video"):
+		case m == nil || u.urnKind() != sort:
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_ID", "This URN Id is invalid")
 			return "", true
 		case m.Failed && !s.now().Before(m.ReadyAt):
 			refuseLinkedIn(w, http.StatusBadRequest, "MEDIA_ASSET_PROCESSING_FAILED", "Media asset failed processing")
 			return "", true
-		case sort == "video" && len(media) > 1:
+		case sort != "image" && len(media) > 1:
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_TYPE", "Invalid URN Type")
 			return "", true
-		case sort == "video":
+		case sort == "document" && one.Title == "":
+			refuseLinkedIn(w, http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /content/media/title :: field is required but not found and has no default value")
+			return "", true
+		case sort != "image":
 			kind = "ugcPost"
 		}
 		attached := *m

@@ -125,10 +125,10 @@ func refineMediaError(e *network.Error, mediaIDs []string) {
 	}
 	switch e.Code {
 	case "MEDIA_ASSET_WAITING_UPLOAD":
-		// Videos are refused like this while they are being processed (Videos
+		// Videos and documents are refused like this while they are being processed (Videos
 		// API).
 		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyRetryAfter)
-		if !isVideo(mediaIDs[0]) {
+		if !isVideo(mediaIDs[0]) && !isDocument(mediaIDs[0]) {
 			e.Code, e.RetryAt = network.CodeMediaExpired, time.Time{}
 		}
 	case "INVALID_URN_ID", "INVALID_VIDEO_ID", "INVALID_IMAGE_ID":

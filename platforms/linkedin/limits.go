@@ -29,7 +29,7 @@ func (t *TextLimits) setDefaults() {
 }
 
 // MediaLimits are the limits of attachments (Images API, MultiImage API, Videos
-// API).
+// API, Documents API).
 type MediaLimits struct {
 	Images          int   `json:"images"`
 	ImageBytes      int64 `json:"image_bytes"`
@@ -38,6 +38,8 @@ type MediaLimits struct {
 	VideoBytes      int64 `json:"video_bytes"`
 	MinVideoSeconds int   `json:"min_video_seconds"`
 	VideoSeconds    int   `json:"video_seconds"`
+	DocumentBytes   int64 `json:"document_bytes"`
+	DocumentPages   int   `json:"document_pages"`
 }
 
 func (m *MediaLimits) setDefaults() {
@@ -50,6 +52,8 @@ func (m *MediaLimits) setDefaults() {
 	m.VideoBytes = cmp.Or(m.VideoBytes, 500<<20)
 	m.MinVideoSeconds = cmp.Or(m.MinVideoSeconds, 3)
 	m.VideoSeconds = cmp.Or(m.VideoSeconds, 30*60)
+	m.DocumentBytes = cmp.Or(m.DocumentBytes, 100<<20)
+	m.DocumentPages = cmp.Or(m.DocumentPages, 300)
 }
 
 // QuotaLimits are the calls per day that LinkedIn accepts. It shows an app's
@@ -90,12 +94,14 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		RejectsRepeats:      true,
 		MaxCharacters:       text.Post,
 		MaxMedia:            media.Images,
-		MIMETypes:           []string{"image/jpeg", "image/png", "image/gif", "video/mp4"},
+		MIMETypes:           []string{"image/jpeg", "image/png", "image/gif", "video/mp4", "application/pdf"},
 		MaxImageBytes:       media.ImageBytes,
 		MaxImagePixels:      media.ImagePixels,
 		MaxVideoBytes:       media.VideoBytes,
 		MinVideoDuration:    time.Duration(media.MinVideoSeconds) * time.Second,
 		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
+		MaxDocumentBytes:    media.DocumentBytes,
+		MaxDocumentPages:    media.DocumentPages,
 		MaxAltText:          text.AltText,
 		SupportsReply:       true,
 		Poll:                pollLimits(),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 
 	"dateline/platforms/call"
@@ -13,8 +14,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Stage returns the URN as RemoteID, followed by a space and the description,
-// which LinkedIn takes with the post: so every attempt sends the same.
+// stagedID returns the URN, followed by a space and the description, or the name of a
+// document. LinkedIn takes both with the post: so every attempt sends the same.
 func stagedID(urn, altText string) string {
 	if altText == "" {
 		return urn
@@ -27,9 +28,11 @@ func splitStaged(id string) (urn, altText string) {
 	return urn, altText
 }
 
+func isDocument(id string) bool { return strings.HasPrefix(id, "urn:li:document:") }
+
 func isVideo(id string) bool { return strings.HasPrefix(id, "urn:li:video:") }
 
-// Stage uploads one attachment for the account (Images API, Videos API).
+// Stage uploads one attachment for the account (Images API, Videos API, Documents API).
 func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
@@ -40,45 +43,59 @@ func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media net
 		defer func() { _ = data.Close() }()
 		return l.stageVideo(ctx, account, media, data)
 	}
-	return l.stageImage(ctx, account, media, data)
+	if rules.IsDocument(media.MediaInfo) {
+		urn, err := l.upload(ctx, account, "documents", media, data)
+		return network.Staged{RemoteID: stagedID(urn, documentName(media.FileName)), CheckAfter: l.options.MediaPollInterval}, err
+	}
+	urn, err := l.upload(ctx, account, "images", media, data)
+	// Tokens of members cannot read images; posts accept images that are still
+	// being processed.
+	return network.Staged{RemoteID: stagedID(urn, media.AltText), CheckAfter: l.options.MediaPollInterval, Ready: !isOrganization(account)}, err
 }
 
-func (l *LinkedIn) stageImage(ctx context.Context, account network.Account, media network.Media, data io.ReadCloser) (network.Staged, error) {
+// documentName is the title of a document that was given none: posts require one.
+func documentName(file string) string {
+	name := strings.Join(strings.Fields(strings.TrimSuffix(file, path.Ext(file))), " ")
+	if name == "" {
+		return "PDF"
+	}
+	return name
+}
+
+// upload uploads a file in one request and returns its URN. kind is images or documents.
+func (l *LinkedIn) upload(ctx context.Context, account network.Account, kind string, media network.Media, data io.ReadCloser) (urn string, err error) {
 	var begun struct {
 		Value struct {
 			UploadURL string `json:"uploadUrl"`
 			Image     string `json:"image"`
+			Document  string `json:"document"`
 		} `json:"value"`
 	}
-	err := l.action(ctx, account, "/rest/images?action=initializeUpload", map[string]any{
+	err = l.action(ctx, account, "/rest/"+kind+"?action=initializeUpload", map[string]any{
 		"initializeUploadRequest": map[string]any{"owner": account.RemoteID},
-	}, &begun, func() bool { return begun.Value.Image != "" && begun.Value.UploadURL != "" })
+	}, &begun, func() bool {
+		urn = begun.Value.Image + begun.Value.Document // it has one of them
+		return urn != "" && begun.Value.UploadURL != ""
+	})
 	if err != nil {
 		_ = data.Close()
-		return network.Staged{}, err
+		return "", err
 	}
 	length := media.Bytes
 	if length <= 0 {
 		length = -1
 	}
 	_, err = l.put(ctx, account, begun.Value.UploadURL, &call.Body{Type: media.MIMEType, Length: length, Reader: data, Closer: data})
-	if err != nil {
-		return network.Staged{}, err
-	}
-	staged := network.Staged{RemoteID: stagedID(begun.Value.Image, media.AltText), CheckAfter: l.options.MediaPollInterval}
-	// Tokens of members cannot read images; posts accept images that are still
-	// being processed.
-	staged.Ready = !isOrganization(account)
-	return staged, nil
+	return urn, err
 }
 
 // action makes a call that does not publish and can be repeated.
-func (l *LinkedIn) action(ctx context.Context, account network.Account, path string, body, response any, complete func() bool) error {
+func (l *LinkedIn) action(ctx context.Context, account network.Account, address string, body, response any, complete func() bool) error {
 	encoded, err := call.JSON(body)
 	if err != nil {
 		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 	}
-	res, err := l.rest(ctx, account, path, call.Request{Method: http.MethodPost, Body: encoded})
+	res, err := l.rest(ctx, account, address, call.Request{Method: http.MethodPost, Body: encoded})
 	if err != nil {
 		return err
 	}
@@ -182,11 +199,14 @@ func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part in
 // LinkedIn refuses the post if the media is not ready.
 func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	urn, _ := splitStaged(staged.RemoteID)
-	path := "/rest/images/"
-	if isVideo(urn) {
-		path = "/rest/videos/"
+	kind := "images"
+	switch {
+	case isVideo(urn):
+		kind = "videos"
+	case isDocument(urn):
+		kind = "documents"
 	}
-	res, err := l.rest(ctx, account, path+escape(urn), call.Request{Method: http.MethodGet})
+	res, err := l.rest(ctx, account, "/rest/"+kind+"/"+escape(urn), call.Request{Method: http.MethodGet})
 	var e *network.Error
 	if errors.As(err, &e) {
 		switch e.Status {

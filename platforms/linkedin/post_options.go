@@ -2,6 +2,7 @@ package linkedin
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"dateline/platforms/network"
@@ -11,10 +12,11 @@ import (
 // PostOptions are the options of a post.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/posts-api
 type PostOptions struct {
-	Visibility   string                `json:"visibility,omitempty"` // public, connections or logged_in; empty: the account's setting
-	Poll         *Poll                 `json:"poll,omitempty"`
-	NoReshare    bool                  `json:"no_reshare,omitempty"`
-	FirstComment *network.FirstComment `json:"first_comment,omitempty"`
+	Visibility    string                `json:"visibility,omitempty"` // public, connections or logged_in; empty: the account's setting
+	Poll          *Poll                 `json:"poll,omitempty"`
+	DocumentTitle string                `json:"document_title,omitempty"` // empty: the name of the file
+	NoReshare     bool                  `json:"no_reshare,omitempty"`
+	FirstComment  *network.FirstComment `json:"first_comment,omitempty"`
 }
 
 // Poll is a poll in place of attachments.
@@ -38,6 +40,10 @@ func (*LinkedIn) ParseOptions(raw json.RawMessage) (network.PostOptions, []netwo
 func pollLimits() network.PollLimits {
 	return network.PollLimits{MinChoices: 2, MaxChoices: 4, MaxChoiceCharacters: 30, MaxQuestion: 140}
 }
+
+// maxDocumentTitle is the number of characters of a title. The Documents API names no
+// limit.
+const maxDocumentTitle = 200
 
 // visibilities are those that an account can choose: an organization's posts are
 // public.
@@ -70,6 +76,12 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 		}
 		if strings.TrimSpace(content.Text) == "" {
 			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
+		}
+	}
+	if o.DocumentTitle != "" {
+		c.MaxRunes("document_title", o.DocumentTitle, maxDocumentTitle)
+		if !slices.ContainsFunc(content.Media, rules.IsDocument) {
+			c.Add("document_title", "title_without_document", "The post has no document for this title. Attach a PDF or remove the title.")
 		}
 	}
 	c.FirstComment(o.FirstComment)

@@ -1,6 +1,7 @@
 package linkedin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,6 +80,7 @@ type content struct {
 type attached struct {
 	ID      string `json:"id"`
 	AltText string `json:"altText,omitempty"`
+	Title   string `json:"title,omitempty"` // of a document, which needs one
 }
 
 type multiImage struct {
@@ -108,6 +110,9 @@ func bodyOf(account network.Account, submission network.Submission) body {
 	media := make([]attached, len(submission.MediaIDs))
 	for i, id := range submission.MediaIDs {
 		media[i].ID, media[i].AltText = splitStaged(id)
+		if isDocument(id) {
+			media[i].Title, media[i].AltText = cmp.Or(options.DocumentTitle, media[i].AltText), ""
+		}
 	}
 	switch {
 	case options.Poll != nil:

@@ -184,6 +184,9 @@ func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Pr
 			p.Notes = append(p.Notes, network.NewNote("no_video_descriptions", "{network} does not support descriptions of videos.", "LinkedIn"))
 		}
 	}
+	if len(content.Media) == 1 && rules.IsDocument(content.Media[0]) {
+		p.Notes = append(p.Notes, network.NewNote("document_pages", "On {network}, readers leaf through the pages of the document, and can download it.", "LinkedIn"))
+	}
 	if len(content.Media) == 0 && len(rules.Links(content.Text)) > 0 {
 		p.Notes = append(p.Notes, network.NewNote("link_card_by_setting", "The link gets a card, which only shows its host, if the account's setting {setting} requests it.", settingCard))
 	}

@@ -22,9 +22,11 @@ type Limits struct {
 	MaxImageRatio    float64       // width divided by height; 0: any
 	MinVideoDuration time.Duration // 0: any
 	MaxVideoDuration time.Duration // 0: any
-	MaxAltText       int           // characters; 0: any
-	MaxLinks         int           // links in the text; 0: any
-	MinMedia         int           // attachments that every post needs
+	MaxDocumentBytes int64
+	MaxDocumentPages int
+	MaxAltText       int // characters; 0: any
+	MaxLinks         int // links in the text; 0: any
+	MinMedia         int // attachments that every post needs
 	Poll             PollLimits
 	Visibilities     []string // that the account can choose; empty: the network has none, or all
 	MixedMedia       bool     // one post can contain images and video

@@ -128,6 +128,7 @@ type MediaInfo struct {
 	Width    int // pixels; 0: unknown
 	Height   int
 	Duration time.Duration // 0 for images
+	Pages    int           // of a document; 0: unknown
 	AltText  string
 }
 

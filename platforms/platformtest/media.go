@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/testing/mediatest"
 	"dateline/platforms/network"
 )
 
@@ -21,6 +22,16 @@ import (
 func NewImage(t *testing.T, mimeType string) network.Media {
 	t.Helper()
 	return newImage(t, Subject{ImageType: mimeType}, "")
+}
+
+// NewDocument returns a document of three pages.
+func NewDocument(fileName string) network.Media {
+	content := mediatest.PDF(3, true)
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "application/pdf", Bytes: int64(len(content)), Pages: 3},
+		FileName:  fileName,
+		Open:      func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
+	}
 }
 
 // imageSide is a width and height in pixels that every network accepts.

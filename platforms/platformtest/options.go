@@ -15,12 +15,13 @@ import (
 // OptionCase is one row of a network's option matrix. Options that the network
 // allows have Want, and are sent, lost and found; others have Field and Code.
 type OptionCase struct {
-	Name    string
-	Options string // JSON, as in the API
-	NoText  bool
-	Images  int
-	Video   bool
-	Reply   bool // the post replies to another one
+	Name     string
+	Options  string // JSON, as in the API
+	NoText   bool
+	Images   int
+	Video    bool
+	Document bool
+	Reply    bool // the post replies to another one
 
 	// CreatePath is the path of the publishing call; empty: Subject.CreatePath.
 	CreatePath string
@@ -143,6 +144,11 @@ func optionSubmission(t *testing.T, s Subject, c OptionCase, options network.Pos
 	}
 	if c.Video {
 		media := s.NewVideo(t)
+		media.Options = options
+		sub.MediaIDs, sub.Media = append(sub.MediaIDs, stage(t, s, media).RemoteID), append(sub.Media, media)
+	}
+	if c.Document {
+		media := NewDocument("Báo cáo.pdf")
 		media.Options = options
 		sub.MediaIDs, sub.Media = append(sub.MediaIDs, stage(t, s, media).RemoteID), append(sub.Media, media)
 	}

@@ -58,6 +58,9 @@ func (c *checker) attachments(media []network.MediaInfo) {
 	if len(media) < c.limits.MinMedia {
 		c.add("attachments", "too_few_attachments", "{network} requires an image or a video.", c.name)
 	}
+	if len(media) > 1 && slices.ContainsFunc(media, IsDocument) {
+		c.add("attachments", "document_with_others", "{network} accepts a document only as the single attachment of a post.", c.name)
+	}
 	if !c.limits.MixedMedia && len(media) > 1 && slices.ContainsFunc(media, IsVideoOrAudio) {
 		c.add("attachments", "mixed_attachments", "{network} accepts a video or audio file only as the single attachment of a post.", c.name)
 	}
@@ -69,8 +72,11 @@ func (c *checker) attachment(i int, media network.MediaInfo) {
 		c.add(field, "unsupported_type", "Attachment {number} is of type {type}, which {by} does not accept.", n, media.MIMEType, c.allowedBy)
 	}
 	limit := l.MaxImageBytes
-	if IsVideoOrAudio(media) {
+	switch {
+	case IsVideoOrAudio(media):
 		limit = l.MaxVideoBytes
+	case IsDocument(media):
+		limit = l.MaxDocumentBytes
 	}
 	if limit > 0 && media.Bytes > limit {
 		c.add(field, "too_large", "Attachment {number} has {used_bytes}; {by} allows {limit_bytes}.", n, network.Bytes(media.Bytes), c.allowedBy, network.Bytes(limit))
@@ -78,9 +84,14 @@ func (c *checker) attachment(i int, media network.MediaInfo) {
 	if count := utf8.RuneCountInString(media.AltText); l.MaxAltText > 0 && count > l.MaxAltText {
 		c.add(field, "alt_text_too_long", "The description of attachment {number} has {used} characters; {by} allows {limit}.", n, count, c.allowedBy, l.MaxAltText)
 	}
-	if IsVideoOrAudio(media) {
+	switch {
+	case IsVideoOrAudio(media):
 		c.video(field, n, media)
-	} else {
+	case IsDocument(media):
+		if l.MaxDocumentPages > 0 && media.Pages > l.MaxDocumentPages {
+			c.add(field, "too_many_pages", "Attachment {number} has {used} pages; {by} allows {limit}.", n, media.Pages, c.allowedBy, l.MaxDocumentPages)
+		}
+	default:
 		c.image(field, n, media)
 	}
 }
@@ -122,5 +133,8 @@ func (c *checker) video(field string, n int, media network.MediaInfo) {
 func IsVideoOrAudio(media network.MediaInfo) bool {
 	return strings.HasPrefix(media.MIMEType, "video/") || strings.HasPrefix(media.MIMEType, "audio/")
 }
+
+// IsDocument reports whether media is a document.
+func IsDocument(media network.MediaInfo) bool { return media.MIMEType == "application/pdf" }
 
 func hundredths(ratio float64) float64 { return math.Round(ratio*100) / 100 }

@@ -24,6 +24,9 @@ type Rules struct {
 	MaxRatio      float64
 	MinDuration   time.Duration // of videos
 	MaxDuration   time.Duration
+
+	MaxDocumentBytes int64
+	MaxDocumentPages int
 }
 
 // Spec specifies an image to be rendered from another one.
@@ -64,6 +67,8 @@ func Fit(item Item, rules Rules) Plan {
 		f.video()
 	case Animation:
 		f.animation()
+	case Document:
+		f.document()
 	default:
 		f.image()
 	}
@@ -116,6 +121,19 @@ func (f *fitter) animation() {
 	if width, height := f.scaled(); width < f.item.Width {
 		f.problem("animation_too_wide", "The animation has {width} × {height} pixels; {by} accepts at most {max_width} × {max_height} of this shape. Dateline does not scale animations.",
 			f.item.Width, f.item.Height, r.By, width, height)
+	}
+}
+
+func (f *fitter) document() {
+	r := f.rules
+	if !f.takes(f.item.MIMEType) {
+		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames("image/"))
+	}
+	if r.MaxDocumentBytes > 0 && f.item.Bytes > r.MaxDocumentBytes {
+		f.problem("document_too_large", "The document has {used_bytes}; {by} accepts {limit_bytes}.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxDocumentBytes))
+	}
+	if r.MaxDocumentPages > 0 && f.item.Pages > r.MaxDocumentPages {
+		f.problem("too_many_pages", "The document has {used} pages; {by} accepts {limit}.", f.item.Pages, r.By, r.MaxDocumentPages)
 	}
 }
 
@@ -243,6 +261,8 @@ func TypeName(mimeType string) string {
 		return "MOV"
 	case typeWebM:
 		return "WebM"
+	case typePDF:
+		return "PDF"
 	}
 	return mimeType
 }

@@ -29,6 +29,9 @@ func TestPlans(t *testing.T) {
 	film := func(mimeType string, length time.Duration, bytes int64) media.Item {
 		return media.Item{Facts: media.Facts{MIMEType: mimeType, Kind: media.Video, Duration: length}, Bytes: bytes}
 	}
+	paper := func(pages int, bytes int64) media.Item {
+		return media.Item{Facts: media.Facts{MIMEType: "application/pdf", Kind: media.Document, Pages: pages}, Bytes: bytes}
+	}
 	gif := media.Item{Facts: media.Facts{MIMEType: "image/gif", Kind: media.Animation, Width: 3000, Height: 3000, Frames: 9}, Bytes: 2_000_000}
 	for name, c := range map[string]struct {
 		item     media.Item
@@ -55,6 +58,9 @@ func TestPlans(t *testing.T) {
 		"unknown length":      {film("video/mp4", 0, 1000), strict, nil, nil},
 		"a long film":         {film("video/mp4", 61*time.Second, 60_000_000), strict, nil, []string{"video_too_large", "video_too_long"}},
 		"a short film":        {film("video/mp4", 2*time.Second, 1000), strict, nil, []string{"video_too_short"}},
+		"a document":          {paper(3, 1000), media.Rules{Types: []string{"application/pdf"}, MaxDocumentBytes: 5000, MaxDocumentPages: 300}, nil, nil},
+		"a long document":     {paper(301, 6000), media.Rules{Types: []string{"application/pdf"}, MaxDocumentBytes: 5000, MaxDocumentPages: 300}, nil, []string{"document_too_large", "too_many_pages"}},
+		"no documents":        {paper(3, 1000), strict, nil, []string{"unfit_type"}},
 		"a WebM film":         {film("video/webm", 30*time.Second, 1000), strict, nil, []string{"unfit_type"}},
 	} {
 		plan := media.Fit(c.item, c.rules)

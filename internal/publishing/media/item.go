@@ -20,6 +20,7 @@ const (
 	Image     Kind = "image"     // a still image
 	Animation Kind = "animation" // an animated GIF, WebP or PNG
 	Video     Kind = "video"
+	Document  Kind = "document" // a PDF
 )
 
 // Facts are properties read from the bytes of a file, whatever the uploader declared.
@@ -29,7 +30,8 @@ type Facts struct {
 	Width    int // displayed pixels, after EXIF orientation or rotation; 0: unknown
 	Height   int
 
-	Frames      int // of an animation; 1 for a still image, 0 for a video
+	Frames      int // of an animation; 1 for a still image, otherwise 0
+	Pages       int // of a document
 	Orientation int // EXIF, 1 to 8; 1 is upright
 
 	Duration   time.Duration // 0 for still images, or unknown

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/media/pdf"
 )
 
 // The MIME types that at least one network accepts.
@@ -22,11 +23,12 @@ const (
 	typeMP4  = "video/mp4"
 	typeMOV  = "video/quicktime"
 	typeWebM = "video/webm"
+	typePDF  = "application/pdf"
 )
 
 // Accepted lists the accepted MIME types.
 func Accepted() []string {
-	return []string{typeJPEG, typePNG, typeGIF, typeWebP, typeMP4, typeMOV, typeWebM}
+	return []string{typeJPEG, typePNG, typeGIF, typeWebP, typeMP4, typeMOV, typeWebM, typePDF}
 }
 
 const (
@@ -75,6 +77,9 @@ func inspect(r io.ReaderAt, size int64) (facts Facts, err error) {
 	if strings.HasPrefix(facts.MIMEType, "image/") {
 		return inspectImage(r, size, facts.MIMEType)
 	}
+	if facts.MIMEType == typePDF {
+		return inspectPDF(r, size)
+	}
 	var found Facts
 	if facts.MIMEType == typeWebM {
 		found, err = inspectWebM(r, size)
@@ -113,7 +118,7 @@ func sniff(head []byte) (string, error) {
 		return "", unsupported("The file is a Matroska video; only WebM is accepted.")
 	}
 	if !slices.Contains(Accepted(), kind) {
-		return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+		return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV, WebM or PDF.")
 	}
 	return kind, nil
 }
@@ -141,7 +146,23 @@ func sniffBrands(head []byte) (string, error) {
 			}
 		}
 	}
-	return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+	return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV, WebM or PDF.")
+}
+
+// inspectPDF counts the pages of a document.
+func inspectPDF(r io.ReaderAt, size int64) (Facts, error) {
+	file, err := pdf.Open(r, size)
+	pages := 0
+	if err == nil {
+		pages, err = file.Pages()
+	}
+	switch {
+	case errors.Is(err, pdf.ErrEncrypted):
+		return Facts{}, unsupported("The document is encrypted. Save it without a password, then upload it.")
+	case err != nil:
+		return Facts{}, damaged("The document cannot be read: %s. Export it again, then upload it.", err)
+	}
+	return Facts{MIMEType: typePDF, Kind: Document, Orientation: 1, Pages: pages}, nil
 }
 
 func unsupported(message string) *apperr.Error {

@@ -79,6 +79,8 @@ func Scan(r io.ReaderAt, size int64, mimeType string, o Options) (*Plan, error) 
 		err = s.mp4()
 	case "video/webm":
 		err = s.webm()
+	case "application/pdf":
+		err = s.pdf()
 	default:
 		err = malformed("files of the type %s are not known", mimeType)
 	}

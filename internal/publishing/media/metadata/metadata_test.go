@@ -68,6 +68,8 @@ func samples() []sample {
 		{"MP4 in fragments", "video/mp4", mediatest.FragmentedMovie(), []metadata.Category{metadata.Location, metadata.Camera}, nil},
 		{"WebM", "video/webm", mediatest.TaggedWebM(false), nil, nil},
 		{"WebM recorded live", "video/webm", mediatest.TaggedWebM(true), nil, nil},
+		{"PDF", "application/pdf", mediatest.PDF(2, false), nil, nil},
+		{"PDF with compressed objects", "application/pdf", mediatest.PDF(2, true), nil, nil},
 	}
 }
 
