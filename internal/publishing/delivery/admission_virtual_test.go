@@ -628,7 +628,7 @@ func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 		// The last one is canceled while it waits.
 		canceled := posts[n-1]
 
-		time.AfterFunc(19900*time.Millisecond, func() {
+		time.AfterFunc(19600*time.Millisecond, func() {
 			v.store.mu.Lock()
 			defer v.store.mu.Unlock()
 			canceled.Revision++

@@ -38,10 +38,10 @@ type claim struct {
 // kept meanwhile, and the record need not be immediate.
 const outcomeDelay = 50 * time.Millisecond
 
-// claimDelay is how long a claim that is made ahead for a burst waits for others: a
-// transaction of its own would cost the database four times as much. The same time
-// again is reserved for the claim itself.
-const claimDelay = 10 * time.Millisecond
+// claimDelay is how long a claim that is made ahead waits for others: a transaction of
+// its own would cost the database ten times as much. The same time again is reserved for
+// the claim itself.
+const claimDelay = 100 * time.Millisecond
 
 const maxBatch = 500 // rows of one statement: more would delay the first ones
 

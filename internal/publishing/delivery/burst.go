@@ -157,10 +157,18 @@ func (a *armed) hasBurstNear(now time.Time) bool {
 }
 
 // claimLead is how long before its time a post is claimed: as long as the database
-// needs for the claims of the whole burst.
+// needs for the claims of the whole burst, and long enough for the claims of a busy
+// second to share few statements.
 func claimLead(burst int) time.Duration {
-	return min(5*time.Millisecond+time.Duration(burst)*350*time.Microsecond, maxClaimLead)
+	lead := min(5*time.Millisecond+time.Duration(burst)*350*time.Microsecond, maxClaimLead)
+	if burst >= minBurst {
+		return max(lead, busyClaimLead)
+	}
+	return lead
 }
+
+// busyClaimLead leaves time for claimDelay.
+const busyClaimLead = 3 * claimDelay
 
 // admitLead is how long before its time a post acquires its host slot: not after
 // others of its burst are claimed.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 )
 
@@ -19,7 +20,7 @@ type troubled struct {
 	delivery.Store
 	mu          sync.Mutex
 	finishFails int    // number of Finish calls that fail before they reach the database
-	beforeEpoch func() // runs once, when everything is prepared
+	afterPost   func() // runs once, when the post is read
 	beforeClaim func() // runs once
 	afterClaim  func() // runs once, after a claim
 	deafRenew   bool   // renewals fail, as on a worker that cannot reach the database
@@ -27,9 +28,9 @@ type troubled struct {
 
 var errDatabase = errors.New("the database does not respond")
 
-func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (int, error) {
-	s.run(&s.beforeEpoch)
-	return s.Store.LastEpoch(ctx, target, segment, revision)
+func (s *troubled) MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+	s.run(&s.afterPost)
+	return s.Store.MediaByID(ctx, workspace, ids)
 }
 
 func (s *troubled) Claim(ctx context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {

@@ -62,6 +62,7 @@ type bench struct {
 	account   account.Account
 	accounts  *account.Service
 	networks  platforms.Registry
+	client    *http.Client // of the networks
 	scheduler *scheduling.Scheduler
 	log       *journal
 	live      *bus
@@ -85,7 +86,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	}
 	b.must(b.fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = b.fake.Close() })
-	client, err := call.NewClient([]string{strings.TrimPrefix(b.fake.URL(), "http://")})
+	b.client, err = call.NewClient([]string{strings.TrimPrefix(b.fake.URL(), "http://")})
 	b.must(err)
 	// By default a network that does not respond is waited for up to four minutes.
 	const create, read, slow = 2 * time.Second, time.Second, 5 * time.Second
@@ -101,7 +102,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		X:         x.Options{CreateTimeout: slow, ReadTimeout: slow},
 	}
 	networks.SetSandbox(b.fake.NetworkURL)
-	b.networks = platforms.New(client, networks)
+	b.networks = platforms.New(b.client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
 	_, err = secret.CreateKeyset(keyset)

@@ -70,6 +70,10 @@ func (f *InFlight) Count(post uuid.UUID) int {
 // Armed returns how many posts wait in memory for their time.
 func (f *InFlight) Armed() int { return f.armed.all() }
 
+// IsBurstNear reports whether a burst of this process is about to be sent, or has just
+// been.
+func (f *InFlight) IsBurstNear(now time.Time) bool { return f.armed.hasBurstNear(now) }
+
 // revisions returns the revisions in flight, of the posts named or, without
 // names, of all.
 func (f *InFlight) revisions(posts ...uuid.UUID) map[uuid.UUID]int64 {
@@ -148,7 +152,7 @@ func (f *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, chang
 		case named := <-notices:
 			revisions = f.revisions(named...)
 		case now := <-check.C:
-			if f.armed.hasBurstNear(now) {
+			if f.IsBurstNear(now) {
 				continue // nothing may run beside the sends; the claim checks the revision itself
 			}
 			revisions = f.revisions()

@@ -42,6 +42,10 @@ type segment struct {
 	handle   string // of a Preparer
 }
 
+// isClaimedBefore reports whether the target may have calls in the ledger: each was
+// written together with a new fencing number.
+func (j *job) isClaimedBefore() bool { return j.target.Fence > 0 }
+
 // next is the first segment that is not published yet.
 func (j *job) next() int { return len(j.published) }
 

@@ -18,11 +18,12 @@ import (
 // networkOption is a set of options with everything that the fake network receives for
 // them, as JSON.
 type networkOption struct {
-	options string
-	want    string
-	images  int
-	publish int  // number of the call that publishes; 0: as without options
-	blind   bool // the network does not list such a post
+	options  string
+	want     string
+	images   int
+	document bool
+	publish  int  // number of the call that publishes; 0: as without options
+	blind    bool // the network does not list such a post
 }
 
 // networkOptions has every option of every network at least once, except those of
@@ -57,6 +58,7 @@ func networkOptions() map[string][]networkOption {
 				want: `{"visibility":"CONNECTIONS","isReshareDisabledByAuthor":true}`},
 			{options: `{"poll":{"question":"Mưa lớn?","choices":["Có","Không"],"duration_days":7}}`,
 				want: `{"visibility":"PUBLIC","poll":{"question":"Mưa lớn?","options":[{"text":"Có"},{"text":"Không"}],"settings":{"duration":"SEVEN_DAYS"}}}`},
+			{options: `{"document_title":"Mùa mưa"}`, want: `{"visibility":"PUBLIC","title":"Mùa mưa"}`, document: true, publish: 2},
 		},
 		"instagram": {
 			{options: `{"kind":"story"}`, want: `{"media_type":"STORIES"}`, images: 1},
@@ -146,6 +148,9 @@ func (b *bench) losesOptions(n everyNetwork, row networkOption, name string) {
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.ActThen500, Network: n.network, Method: http.MethodPost, Nth: nth, Account: name}))
 	p := b.schedule(func(p *post.Post) {
 		p.Options = post.Options{n.network: json.RawMessage(options)}
+		if row.document {
+			b.withMedia(b.document())(p)
+		}
 		for range row.images {
 			b.withMedia(b.photo())(p)
 		}

@@ -56,6 +56,11 @@ func (l *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 	if err != nil {
 		return PostView{}, permanent(err)
 	}
+	return l.View(ctx, p)
+}
+
+// View plans a post as it was read or stored.
+func (l *Planner) View(ctx context.Context, p post.Post) (PostView, error) {
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
 	if p.Status == post.Scheduled {
 		burst, err := l.bursts.around(ctx, p.ScheduledTime, l.Store.CountDue)

@@ -16,6 +16,7 @@ import (
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
+	"dateline/internal/testing/mediatest"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )
@@ -70,6 +71,13 @@ func (b *bench) photo() media.Item {
 	var raw bytes.Buffer
 	b.must(jpeg.Encode(&raw, image.NewGray(image.Rect(0, 0, 640, 640)), nil))
 	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who, "harbour.jpg", "The harbour", &raw)
+	b.must(err)
+	return item
+}
+
+func (b *bench) document() media.Item {
+	b.t.Helper()
+	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who, "report.pdf", "", bytes.NewReader(mediatest.PDF(2, false)))
 	b.must(err)
 	return item
 }

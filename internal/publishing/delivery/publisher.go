@@ -125,12 +125,14 @@ func (p *Publisher) publishOnce(ctx context.Context, beats *heartbeater, run *ru
 		return deref(result), err
 	}
 	job.run = run
-	call, open, err := p.claims.OpenCall(ctx, in.TargetID)
-	if err != nil {
-		return TargetResult{}, err
-	}
-	if open {
-		return p.resolveOpenCall(ctx, job, call)
+	if job.isClaimedBefore() {
+		call, open, err := p.claims.OpenCall(ctx, in.TargetID)
+		if err != nil {
+			return TargetResult{}, err
+		}
+		if open {
+			return p.resolveOpenCall(ctx, job, call)
+		}
 	}
 	if result, err := p.outcomes.dropIfLate(ctx, job, p.clock.Now()); result != nil || err != nil {
 		return deref(result), err

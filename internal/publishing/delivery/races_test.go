@@ -101,7 +101,7 @@ func TestPublish_FrozenWorkerWakes(t *testing.T) {
 func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
 	t.Parallel()
 	for name, hook := range map[string]func(s *troubled, f func()){
-		"Early": func(s *troubled, f func()) { s.beforeEpoch = f },
+		"Early": func(s *troubled, f func()) { s.afterPost = f },
 		"Late":  func(s *troubled, f func()) { s.beforeClaim = f },
 	} {
 		t.Run(name, func(t *testing.T) {

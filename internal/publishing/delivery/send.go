@@ -36,6 +36,10 @@ type prefetchedEpoch struct{ segment, epoch int }
 // it is due. If another attempt sends meanwhile, the claim fails or its fencing number
 // shows it.
 func (s *sender) prefetchEpoch(ctx context.Context, j *job) error {
+	if !j.isClaimedBefore() {
+		j.epoch = &prefetchedEpoch{segment: j.next()}
+		return nil
+	}
 	epoch, err := s.claims.LastEpoch(ctx, j.target.ID, j.next(), j.post.Revision)
 	j.epoch = &prefetchedEpoch{j.next(), epoch}
 	return err

@@ -160,3 +160,9 @@ type Meter interface {
 	// MeasuringPaused counts pauses by network and reason.
 	MeasuringPaused(ctx context.Context, network, reason string)
 }
+
+// Bursts knows when many posts are sent at once.
+type Bursts interface {
+	// IsBurstNear reports whether a burst is about to be sent, or has just been.
+	IsBurstNear(now time.Time) bool
+}

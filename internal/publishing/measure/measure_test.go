@@ -503,3 +503,59 @@ func TestDue_FindsOldPostsOnceAnHour(t *testing.T) {
 		t.Errorf("at the full hour: got %v, want the account", found)
 	}
 }
+
+// burst is near until it is over; nil: it lasts.
+type burst struct{ over <-chan struct{} }
+
+func (b burst) IsBurstNear(time.Time) bool {
+	select {
+	case <-b.over:
+		return false
+	default:
+		return true
+	}
+}
+
+// Reading waits while many posts are sent at once, so that it does not delay them.
+func TestMeasureAccount_WaitsForABurst(t *testing.T) {
+	n := open(t)
+	a := n.connect("mastodon")
+	p, _ := n.publish(a, "Measured after a burst")
+	n.at(16 * time.Minute)
+	n.due()
+	over := make(chan struct{})
+	n.service.Bursts = burst{over}
+	done := make(chan measure.Summary)
+	go func() {
+		s, err := n.service.MeasureAccount(t.Context(), a.ID, func() {})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- s
+	}()
+	select {
+	case <-done:
+		t.Fatal("metrics were read during a burst")
+	case <-time.After(500 * time.Millisecond):
+	}
+	close(over)
+	if s := <-done; s.Read != 1 {
+		t.Errorf("read %d posts after the burst, want 1", s.Read)
+	}
+	if part := n.metrics(p); part.State != measure.Measured {
+		t.Errorf("the post is %s", part.State)
+	}
+}
+
+// A stream of posts that never ends delays readings, but does not stop them.
+func TestMeasureAccount_ReadsDuringAnEndlessBurst(t *testing.T) {
+	n := open(t)
+	a := n.connect("mastodon")
+	n.publish(a, "Measured in a burst")
+	n.at(16 * time.Minute)
+	n.due()
+	n.service.Bursts = burst{}
+	if s := n.measure(a.ID); s.Read != 1 {
+		t.Errorf("read %d posts, want 1", s.Read)
+	}
+}

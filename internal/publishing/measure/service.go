@@ -30,6 +30,9 @@ const (
 
 	// confirmAfter is the time between the two readings that confirm a deletion.
 	confirmAfter = 10 * time.Minute
+	// maxPause is how long reading waits for bursts of posts, per claim.
+	maxPause  = 10 * time.Second
+	pauseStep = 100 * time.Millisecond
 	// refusedFor is how long a metric that the network refused is not requested.
 	refusedFor = 7 * 24 * time.Hour
 )
@@ -41,6 +44,7 @@ type Service struct {
 	Networks Networks
 	Limits   Limits // nil: no limits
 	Meter    Meter  // nil: nothing is counted
+	Bursts   Bursts // nil: reading does not wait for any
 	Share    int    // percent of rate limits; 0: nothing is read
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -93,6 +97,7 @@ type run struct {
 	claim    uuid.UUID
 	renewed  bool
 	read     int
+	paused   time.Duration // for bursts, since the last claim
 }
 
 // MeasureAccount reads the posts of an account that are due. Errors of the network are
@@ -139,6 +144,10 @@ func (r *run) readAll(ctx context.Context, heartbeat func()) error {
 	for range maxClaims {
 		if r.status.Reason != "" || ctx.Err() != nil {
 			return ctx.Err()
+		}
+		r.paused = 0
+		if err := r.awaitBurst(ctx); err != nil {
+			return err
 		}
 		now := r.Now()
 		due, err := r.Store.ClaimReadings(ctx, r.stored.ID, r.claim, now, now.Add(claimDuration), claimLimit)
@@ -201,8 +210,25 @@ func (r *run) readDue(ctx context.Context, due []Reading, now time.Time) error {
 		if len(part) == 0 {
 			return nil
 		}
+		if err := r.awaitBurst(ctx); err != nil {
+			return err
+		}
 		if err := r.readBatch(ctx, part, now); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// awaitBurst waits while many posts are about to be sent: recording what was read would
+// delay them. A steady stream of posts does not stop reading.
+func (r *run) awaitBurst(ctx context.Context) error {
+	for r.Bursts != nil && r.paused < maxPause && r.Bursts.IsBurstNear(r.Now()) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauseStep):
+			r.paused += pauseStep
 		}
 	}
 	return nil

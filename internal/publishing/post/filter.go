@@ -14,12 +14,21 @@ import (
 type NewPost struct {
 	Post        Post // ID, WorkspaceID, UserID and the author's fields
 	AccountIDs  []uuid.UUID
+	TargetIDs   map[uuid.UUID]uuid.UUID // of targets, by account; others get one when they are stored
 	Overrides   map[uuid.UUID]*Override // by account
 	Actor       string
 	Idempotency idempotency.Key
 	// DecisionID is the decision of a rule to create the post, if any. The post is stored
 	// only while the decision is reserved for it.
 	DecisionID uuid.UUID
+}
+
+// TargetID returns the id of a target that is going to be stored.
+func (n NewPost) TargetID(account uuid.UUID) uuid.UUID {
+	if id, ok := n.TargetIDs[account]; ok {
+		return id
+	}
+	return uuid.Must(uuid.NewV7())
 }
 
 // ErrDecided reports that a rule no longer wants the post: another attempt has finished the

@@ -17,7 +17,7 @@ const (
 	BestTimesPeriod = 90 * 24 * time.Hour
 	// MinBestTimes is the number of posts below which no times are suggested.
 	MinBestTimes = 20
-	// settledAfter is the age from which a post hardly gets more clicks. Newer posts
+	// settledAfter is the age from which a post's numbers hardly grow. Newer posts
 	// would make their times look worse.
 	settledAfter = 48 * time.Hour
 	maxBestTimes = 5
@@ -39,23 +39,24 @@ type BestTimesQuery struct {
 	Now         time.Time
 }
 
-// BestTime is an hour of the week whose posts got more clicks than others.
+// BestTime is an hour of the week whose posts did better than others.
 type BestTime struct {
 	Weekday int       // 1 (Monday) to 7
 	Hour    int       // on the wall clock
 	Posts   int       // that were published in it: the sample size
-	Lift    float64   // clicks per post divided by the average, after shrinking it towards 1
+	Lift    float64   // clicks or engagement per post divided by the average, after shrinking it towards 1
 	At      time.Time // when it is next
 }
 
-// BestTimes are suggestions from clicks on the posts' tracked links.
+// BestTimes are suggestions from the clicks on posts' tracked links, or from the engagement
+// that the network reports.
 type BestTimes struct {
-	Posts int        // with tracked links, in the period
+	Posts int        // whose number is known, in the period
 	Times []BestTime // the best first; empty: there are too few posts, or no time is better
 }
 
-// BestTimes suggests times at which earlier posts on the same accounts got more clicks
-// than the average. Each post is compared with the others of its own account, so that
+// BestTimes suggests times at which earlier posts on the same accounts did better than the
+// average: by clicks or engagement, whichever is known for more posts of the account. Each post is compared with the others of its own account, so that
 // the hours of a large account do not look better than they are.
 func (r *Reporter) BestTimes(ctx context.Context, q BestTimesQuery) (BestTimes, error) {
 	if len(q.Accounts) > 50 {
@@ -65,24 +66,58 @@ func (r *Reporter) BestTimes(ctx context.Context, q BestTimesQuery) (BestTimes, 
 	if err != nil {
 		return BestTimes{}, err
 	}
-	rows = slices.DeleteFunc(rows, func(r Row) bool {
-		return r.Clicks == nil || len(q.Accounts) > 0 && !slices.Contains(q.Accounts, r.AccountID)
-	})
-	out := BestTimes{Posts: len(rows)}
-	if len(rows) < MinBestTimes {
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return len(q.Accounts) > 0 && !slices.Contains(q.Accounts, r.AccountID) })
+	all := samplesOf(rows)
+	out := BestTimes{Posts: len(all)}
+	if len(all) < MinBestTimes {
 		return out, nil
 	}
-	out.Times = rankHours(rows, q.Zone)
+	out.Times = rankHours(all, q.Zone)
 	for i := range out.Times {
 		out.Times[i].At = nextHour(out.Times[i], q.Now.Add(minLead), q.Zone)
 	}
 	return out, nil
 }
 
+// sample is a number of a post, which is compared with those of its account.
+type sample struct {
+	account uuid.UUID
+	at      time.Time
+	value   int64
+}
+
+// samplesOf returns the clicks of posts, or the engagement on accounts for which it is
+// known of more posts.
+func samplesOf(rows []Row) (out []sample) {
+	known := map[uuid.UUID]map[Metric]int{}
+	for i := range rows {
+		counts := known[rows[i].AccountID]
+		if counts == nil {
+			counts = map[Metric]int{}
+			known[rows[i].AccountID] = counts
+		}
+		for _, m := range []Metric{Clicks, Engagement} {
+			if rows[i].Value(m) != nil {
+				counts[m]++
+			}
+		}
+	}
+	for i := range rows {
+		metric := Clicks
+		if counts := known[rows[i].AccountID]; counts[Engagement] > counts[Clicks] {
+			metric = Engagement
+		}
+		if v := rows[i].Value(metric); v != nil {
+			out = append(out, sample{rows[i].AccountID, rows[i].PostedAt, *v})
+		}
+	}
+	return out
+}
+
 // hourOfWeek identifies an hour of the week.
 type hourOfWeek struct{ weekday, hour int }
 
-// ratios are posts' clicks, each divided by what is usual for its account.
+// ratios are posts' numbers, each divided by what is usual for its account.
 type ratios struct {
 	sum float64
 	n   int
@@ -95,25 +130,25 @@ func (r *ratios) shrunk(expected float64) float64 {
 	return (r.sum + prior*expected) / float64(r.n+prior)
 }
 
-// rankHours returns the hours of the week with clearly more clicks than the average. An
+// rankHours returns the hours of the week that are clearly better than the average. An
 // hour with few posts is judged by the same hour of other days, too.
-func rankHours(rows []Row, zone *time.Location) []BestTime {
-	clicks := map[uuid.UUID][]int64{}
-	for i := range rows {
-		clicks[rows[i].AccountID] = append(clicks[rows[i].AccountID], *rows[i].Clicks)
+func rankHours(samples []sample, zone *time.Location) []BestTime {
+	values := map[uuid.UUID][]int64{}
+	for _, s := range samples {
+		values[s.account] = append(values[s.account], s.value)
 	}
 	usual := map[uuid.UUID]float64{}
-	for id, all := range clicks {
-		usual[id] = usualClicks(all)
+	for id, all := range values {
+		usual[id] = usualValue(all)
 	}
 	all, hours, slots := ratios{}, map[int]*ratios{}, map[hourOfWeek]*ratios{}
-	for i := range rows {
-		expected := usual[rows[i].AccountID]
+	for _, s := range samples {
+		expected := usual[s.account]
 		if expected == 0 {
-			continue // nobody clicks: it says nothing about times
+			continue // nobody reacts: it says nothing about times
 		}
-		ratio := min(float64(*rows[i].Clicks)/expected, maxRatio)
-		at := rows[i].PostedAt.In(zone)
+		ratio := min(float64(s.value)/expected, maxRatio)
+		at := s.at.In(zone)
 		slot := hourOfWeek{(int(at.Weekday())+6)%7 + 1, at.Hour()}
 		if hours[slot.hour] == nil {
 			hours[slot.hour] = &ratios{}
@@ -142,18 +177,18 @@ func rankHours(rows []Row, zone *time.Location) []BestTime {
 	return out[:min(len(out), maxBestTimes)]
 }
 
-// usualClicks is the median, which a single popular post does not change, or the mean
-// if most posts have no clicks.
-func usualClicks(clicks []int64) float64 {
-	slices.Sort(clicks)
-	if median := clicks[len(clicks)/2]; median > 0 {
+// usualValue is the median, which a single popular post does not change, or the mean if it
+// is 0 for most posts.
+func usualValue(values []int64) float64 {
+	slices.Sort(values)
+	if median := values[len(values)/2]; median > 0 {
 		return float64(median)
 	}
 	sum := int64(0)
-	for _, n := range clicks {
+	for _, n := range values {
 		sum += n
 	}
-	return float64(sum) / float64(len(clicks))
+	return float64(sum) / float64(len(values))
 }
 
 // nextHour is the first time after a time at which the hour begins. Where clocks skip

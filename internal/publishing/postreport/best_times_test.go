@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/postreport"
+	"dateline/platforms/network"
 )
 
 func clicked(account uuid.UUID, clicks int64, at time.Time) postreport.Row {
@@ -98,6 +99,31 @@ func TestBestTimes_ComparesPostsWithTheirOwnAccount(t *testing.T) {
 	got := bestTimes(t, mixed, postreport.BestTimesQuery{Accounts: []uuid.UUID{large}})
 	if got.Posts != 12 || len(got.Times) != 0 {
 		t.Errorf("only the large account: got %+v, want 12 posts and no times", got)
+	}
+}
+
+// An account without tracked links is judged by the engagement that its network reports,
+// and never by a mixture.
+func TestBestTimes_UsesEngagementWhereLinksAreNotTracked(t *testing.T) {
+	desk := uuid.New()
+	engaged := weeks(desk, 10, 50)
+	for i := range engaged {
+		engaged[i].Metrics, engaged[i].Clicks = map[network.Metric]int64{network.MetricLikes: *engaged[i].Clicks - 5, network.MetricReplies: 5}, nil
+	}
+	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 || got.Times[0].Weekday != 1 || got.Times[0].Hour != 18 {
+		t.Errorf("got %+v, want Monday 18:00 from 24 posts", got)
+	}
+	million := int64(1_000_000)
+	engaged[0].Clicks = &million
+	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 || got.Times[0].Hour != 18 {
+		t.Errorf("with the clicks of one post: got %+v, want its engagement to count", got)
+	}
+	tracked := weeks(desk, 10, 50)
+	for i := range tracked {
+		tracked[i].Metrics = map[network.Metric]int64{network.MetricLikes: 7}
+	}
+	if got := bestTimes(t, tracked, postreport.BestTimesQuery{}); len(got.Times) != 1 || got.Times[0].Hour != 18 {
+		t.Errorf("with tracked links: got %+v, want clicks to count", got)
 	}
 }
 

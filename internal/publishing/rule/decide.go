@@ -13,7 +13,7 @@ type Usage struct {
 	Hour         int        // posts of the last hour
 	Day          int        // posts of the last 24 hours
 	Matched      int        // articles of the last hour that were posted, or skipped because of a cap
-	GroupArticle *uuid.UUID // article of the same group that has a post
+	GroupArticle *uuid.UUID // article of the same group, or story, that has a post
 	Round        int        // of an evergreen rule: of its next post about the article or its group
 	LastPost     *time.Time // for an evergreen rule: when the workspace last posted about it, or will
 	Views        int64      // that selected the article; 0: it is new
@@ -118,15 +118,16 @@ type history struct {
 	posted     []time.Time
 	matched    []time.Time
 	groups     map[uuid.UUID]uuid.UUID
+	stories    map[uuid.UUID]uuid.UUID
 	last       map[uuid.UUID]time.Time // of the post about a group
 	postCounts map[uuid.UUID]int       // by group
 }
 
 func newHistory() *history {
-	return &history{groups: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{}}
+	return &history{groups: map[uuid.UUID]uuid.UUID{}, stories: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{}}
 }
 
-func (h *history) usage(a Article, at time.Time) Usage {
+func (h *history) usage(r Rule, a Article, at time.Time) Usage {
 	since := func(times []time.Time, ago time.Duration) (n int) {
 		for _, t := range times {
 			if t.After(at.Add(-ago)) {
@@ -138,15 +139,20 @@ func (h *history) usage(a Article, at time.Time) Usage {
 	u := Usage{Hour: since(h.posted, time.Hour), Day: since(h.posted, 24*time.Hour), Matched: since(h.matched, time.Hour)}
 	if id, ok := h.groups[a.GroupID]; ok {
 		u.GroupArticle = &id
+	} else if id, ok := h.stories[value(a.StoryID)]; ok && r.Conditions.OncePerStory && a.StoryID != nil {
+		u.GroupArticle = &id
 	}
 	return u
 }
 
-func (h *history) add(d Decision) {
+func (h *history) add(a Article, d Decision) {
 	switch {
 	case d.Outcome == Reserved:
 		h.posted, h.matched = append(h.posted, d.DecidedAt), append(h.matched, d.DecidedAt)
 		h.groups[d.GroupID], h.last[d.GroupID] = d.ArticleID, d.DecidedAt
+		if a.StoryID != nil {
+			h.stories[*a.StoryID] = d.ArticleID
+		}
 		h.postCounts[d.GroupID]++
 	case d.Reason == HourlyCap || d.Reason == DailyCap:
 		h.matched = append(h.matched, d.DecidedAt)

@@ -100,8 +100,8 @@ func TestDecide_RespectsCapsOnAnyStream(t *testing.T) {
 			if rng.IntN(10) == 0 {
 				a.GroupID = known[rng.IntN(len(known))]
 			}
-			d := Decide(r, a, h.usage(a, at), at)
-			h.add(d)
+			d := Decide(r, a, h.usage(r, a, at), at)
+			h.add(a, d)
 			if d.Outcome != Reserved {
 				continue
 			}

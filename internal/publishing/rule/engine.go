@@ -20,6 +20,7 @@ import (
 type QueuedArticle struct {
 	ID        int64
 	ArticleID uuid.UUID
+	Attempts  int // with this one
 }
 
 // EngineStore stores what the engine decides.
@@ -33,6 +34,8 @@ type EngineStore interface {
 type ArticleStore interface {
 	LeaseRuleArticles(ctx context.Context, limit int, lease time.Duration) ([]QueuedArticle, error)
 	CompleteRuleArticles(ctx context.Context, ids []int64) error
+	// PostponeRuleArticles evaluates articles again after a while.
+	PostponeRuleArticles(ctx context.Context, ids []int64, wait time.Duration) error
 	RuleArticles(ctx context.Context, ids []uuid.UUID) ([]Article, error)
 	RuleArticlesBetween(ctx context.Context, workspace uuid.UUID, from, to time.Time, limit int) ([]Article, error)
 	RulesForArticle(ctx context.Context, article uuid.UUID, storedAt time.Time) ([]Rule, error)
@@ -101,6 +104,10 @@ func (e *Engine) now() time.Time {
 const (
 	evaluateBatch = 50
 	evaluateLease = time.Minute
+	// An article is usually placed in a story within seconds. A rule that posts once per
+	// story waits for that, but not forever.
+	storyWait     = 3 * time.Second
+	storyAttempts = 20
 	// unfinishedAge is how old a reserved decision is whose workflow may be lost.
 	unfinishedAge = 5 * time.Minute
 	// skippedRetention is how long decisions without a post are stored.
@@ -135,12 +142,16 @@ func (e *Engine) Evaluate(ctx context.Context, start Start) (done int, changed [
 	if err != nil {
 		return 0, nil, err
 	}
-	var complete []int64
+	var complete, postponed []int64
 	for _, q := range queued {
 		at := slices.IndexFunc(articles, func(a Article) bool { return a.ID == q.ArticleID })
 		if at >= 0 { // a deleted article is a copy of another one
-			posts, err := e.evaluate(ctx, articles[at], start)
+			posts, err := e.evaluate(ctx, articles[at], q.Attempts < storyAttempts, start)
 			changed = append(changed, posts...)
+			if errors.Is(err, errNotPlaced) {
+				postponed = append(postponed, q.ID)
+				continue
+			}
 			if err != nil {
 				e.Log.WarnContext(ctx, "an article could not be evaluated by rules yet", "article_id", q.ArticleID, "error", err)
 				continue
@@ -148,8 +159,15 @@ func (e *Engine) Evaluate(ctx context.Context, start Start) (done int, changed [
 		}
 		complete = append(complete, q.ID)
 	}
+	if len(postponed) > 0 {
+		if err := e.Store.PostponeRuleArticles(ctx, postponed, storyWait); err != nil {
+			return 0, changed, err
+		}
+	}
 	return len(complete), changed, e.Store.CompleteRuleArticles(ctx, complete)
 }
+
+var errNotPlaced = errors.New("the article is not placed in a story yet") //nolint:gochecknoglobals // a sentinel
 
 // Recover starts the workflows of reserved decisions again that may have lost theirs, and
 // deletes old decisions without a post.
@@ -167,7 +185,9 @@ func (e *Engine) Recover(ctx context.Context, start Start) error {
 	return err
 }
 
-func (e *Engine) evaluate(ctx context.Context, a Article, start Start) (changed []uuid.UUID, err error) {
+// evaluate starts the decisions about an article. mayWait allows it to wait until the
+// article is placed in a story.
+func (e *Engine) evaluate(ctx context.Context, a Article, mayWait bool, start Start) (changed []uuid.UUID, err error) {
 	rules, err := e.Store.RulesForArticle(ctx, a.ID, a.StoredAt())
 	if err != nil {
 		return nil, err
@@ -188,6 +208,8 @@ func (e *Engine) evaluate(ctx context.Context, a Article, start Start) (changed 
 		}
 		if d := Decide(r, a, Usage{}, e.now()); d.Outcome == Skipped {
 			err = e.Store.SkipArticle(ctx, r, d)
+		} else if mayWait && r.Conditions.OncePerStory && a.StoryID == nil {
+			err = errNotPlaced
 		} else {
 			err = start(ctx, Request{RuleID: r.ID, ArticleID: a.ID})
 		}
@@ -252,125 +274,6 @@ func (e *Engine) Reserve(ctx context.Context, request Request) (Outcome, error) 
 		e.Log.WarnContext(ctx, "a rule paused itself", "rule_id", request.RuleID, "reason", d.Pauses)
 	}
 	return d.Outcome, err
-}
-
-// CreatePost creates the post of a reserved decision and stores the result. Repeated
-// calls create the same post. An error is temporary.
-func (e *Engine) CreatePost(ctx context.Context, request Request) (postID uuid.UUID, outcome Outcome, err error) {
-	d, err := e.Store.DecisionOn(ctx, request.RuleID, request.ArticleID, request.Round)
-	if isNotFound(err) {
-		return uuid.Nil, Skipped, nil // the rule was deleted
-	}
-	if err != nil || d.Outcome != Reserved {
-		return value(d.PostID), d.Outcome, err
-	}
-	p, d, err := e.createPost(ctx, d)
-	var refused *apperr.Error
-	if errors.As(err, &refused) {
-		d.Outcome, d.Reason, d.Params = Failed, InvalidPost, Params{"message": refused.Error()}
-	} else if err != nil {
-		return uuid.Nil, "", err
-	}
-	if d.Outcome == Created {
-		d.PostRevision = p.Revision
-	}
-	return p.ID, d.Outcome, e.Store.FinishDecision(ctx, d, maxFailures)
-}
-
-func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decision, error) {
-	// An earlier attempt may have created it from an earlier version of rule and article.
-	p, err := e.Posts.Post(ctx, d.WorkspaceID, *d.PostID)
-	exists := err == nil
-	if err != nil && !isNotFound(err) {
-		return p, d, err
-	}
-	r, err := e.Store.RuleByID(ctx, d.RuleID)
-	if err != nil {
-		return p, d, err
-	}
-	articles, err := e.Store.RuleArticles(ctx, []uuid.UUID{d.ArticleID})
-	if err != nil {
-		return p, d, err
-	}
-	if !exists && (len(articles) == 0 || articles[0].IsWithdrawn) {
-		d.Outcome, d.Reason, d.Params = Skipped, Withdrawn, nil
-		return p, d, nil
-	}
-	accounts, err := e.accounts(ctx, r)
-	if err != nil && (!exists || !isRefused(err)) {
-		return p, d, err
-	}
-	if exists {
-		// The version that it was created from is not known: follow compares the texts.
-		d.Outcome, d.ArticleVersion, d.TextHash = Created, 0, hashTexts(textsOf(p))
-		if len(articles) > 0 {
-			_, d.Variant, err = e.newTexts(ctx, r, articles[0], d, accounts)
-		}
-		if isRefused(err) { // now; the post is there
-			err = nil
-		}
-		return p, d, err
-	}
-	a := articles[0]
-	if len(accounts) == 0 {
-		d.Outcome, d.Reason, d.Params = Failed, NoAccounts, nil
-		return p, d, nil
-	}
-	texts, variant, err := e.newTexts(ctx, r, a, d, accounts)
-	if err != nil {
-		return p, d, err
-	}
-	if d.Variant = variant; len(texts) == 0 {
-		d.Outcome, d.Reason, d.Params = Skipped, NoNewText, nil
-		return p, d, nil
-	}
-	in, err := e.automaticPost(ctx, r, a, d, texts)
-	if err != nil {
-		return p, d, err
-	}
-	p, err = e.Posts.CreateAutomatic(ctx, in)
-	d.Outcome, d.ArticleVersion, d.TextHash = Created, a.Version, hashTexts(texts)
-	return p, d, err
-}
-
-// automaticPost returns the request for the post of a decision.
-func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decision, texts []Text) (scheduling.Automatic, error) {
-	now := e.now()
-	who := workspace.Principal{WorkspaceID: r.WorkspaceID, UserID: r.UserID, Role: workspace.Editor}
-	content, others := overrides(texts)
-	draft := scheduling.Draft{Content: content, TrackLinks: r.TrackLinks, SaveAsDraft: r.Mode == CreateDraft, Overrides: map[string]scheduling.Override{}}
-	if len(a.Language) == 2 {
-		draft.Language = a.Language
-	}
-	for _, t := range texts {
-		draft.Accounts = append(draft.Accounts, t.AccountID.String())
-		if o := others[t.AccountID.String()]; o != nil {
-			draft.Overrides[t.AccountID.String()] = *o
-		}
-	}
-	in := scheduling.Automatic{ID: *d.PostID, DecisionID: d.ID, Who: who, NeedsApproval: r.Mode == NeedsApproval}
-	embargo := a.embargo(now)
-	switch {
-	case r.Timing.When == NextFree && r.Mode == CreateDraft:
-	case r.Timing.When == NextFree:
-		draft.When, draft.QueueGroupID, in.NotBefore = scheduling.NextFree, r.GroupID.String(), embargo
-	case r.Mode != CreateDraft || r.Timing.When == Delayed || r.Timing.Hours != nil || !embargo.IsZero():
-		draft.ScheduledTime = r.Timing.publishTime(a, now).Format(time.RFC3339)
-	}
-	if r.Image == ArticleImage && a.ImageURL != "" {
-		image, _, err := e.Images.Fetch(ctx, who, a.ImageURL, "", "rule-decision-"+d.ID.String())
-		var refused *apperr.Error
-		switch {
-		case err == nil:
-			draft.Attachments = []string{image.ID.String()}
-		case errors.As(err, &refused):
-			e.Log.InfoContext(ctx, "the image of an article could not be fetched; its post has none", "rule_id", r.ID, "article_id", a.ID, "error", err)
-		default:
-			return in, err
-		}
-	}
-	in.Draft = draft
-	return in, nil
 }
 
 func isNotFound(err error) bool {

@@ -164,12 +164,56 @@ func TestEngine_RespectsCapsAcrossProcesses(t *testing.T) {
 	}
 }
 
+func TestEngine_PostsOncePerStory(t *testing.T) {
+	d := newRig(t)
+	once := d.rule(func(r *rule.Rule) { r.Conditions.OncePerStory = true })
+	each := d.rule()
+	first, second, other, unplaced := d.publish(), d.publish(), d.publish(), d.publish()
+	d.run()
+	if got := len(d.decisions(once)); got != 0 {
+		t.Errorf("got %d decisions before the articles are placed in stories, want none", got)
+	}
+	story := uuid.New()
+	d.place(first, story)
+	d.place(second, uuid.New())
+	d.place(other, uuid.New())
+	evaluate := func(ids ...uuid.UUID) {
+		d.Exec("update rule_articles set leased_until = now() where article_id = any($1)", ids)
+		d.run()
+	}
+	evaluate(first)
+	d.place(second, story) // an editor, or the nightly review, has merged them meanwhile
+	evaluate(second, other, unplaced)
+	got := map[uuid.UUID]rule.Decision{}
+	for _, x := range d.decisions(once) {
+		got[x.ArticleID] = x
+	}
+	if got[first].Outcome != rule.Created || got[other].Outcome != rule.Created {
+		t.Errorf("got %+v, want a post about each story", got)
+	}
+	if x := got[second]; x.Outcome != rule.Skipped || x.Reason != rule.DuplicateStory || x.Params["article_id"] != first.String() {
+		t.Errorf("got %+v about the second article of a story, want it skipped because of the first", x)
+	}
+	if _, ok := got[unplaced]; ok {
+		t.Error("an article without a story was decided about at once, want it to wait")
+	}
+	d.Exec("update rule_articles set attempts = 100")
+	evaluate(unplaced)
+	if all := d.decisions(once); len(all) != 4 || d.Count("select count(*) from rule_articles") != 0 {
+		t.Errorf("got %d decisions, want one about the article that is in no story after a minute, too", len(all))
+	}
+	if got := d.Count("select count(*) from rule_decisions where rule_id = $1 and outcome = 'created'", each.ID); got != 4 {
+		t.Errorf("got %d posts of a rule that posts each article, want 4", got)
+	}
+}
+
 // A preview decides like the engine does when the same articles arrive one by one.
 func TestPreview_EqualsTheLaterRun(t *testing.T) {
 	d := newRig(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	at := time.Now().Add(-6 * 24 * time.Hour)
 	stories := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
+	events := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
 	var articles []uuid.UUID
 	for i := range 150 {
 		at = at.Add(time.Duration(rng.Int64N(int64(100 * time.Minute))))
@@ -180,9 +224,14 @@ func TestPreview_EqualsTheLaterRun(t *testing.T) {
 				a.Group = stories[rng.IntN(len(stories))]
 			}
 		}))
+		story := uuid.New()
+		if rng.IntN(5) == 0 {
+			story = events[rng.IntN(len(events))]
+		}
+		d.place(articles[i], story)
 	}
 	definition := func(r *rule.Rule) {
-		r.Trigger.Sections = []string{"Sports", "World"}
+		r.Trigger.Sections, r.Conditions.OncePerStory = []string{"Sports", "World"}, true
 		r.Mode, r.Timing, r.MaxPerHour, r.MaxPerDay = rule.CreateDraft, rule.Timing{When: rule.Immediately}, 1, 9
 	}
 	r := d.rule(definition)

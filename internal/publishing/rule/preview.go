@@ -71,8 +71,8 @@ func (e *Engine) previewArticles(ctx context.Context, r Rule, out *Preview) (map
 	for _, a := range selected {
 		byID[a.ID] = a
 		at := a.StoredAt()
-		d := Decide(r, a, h.usage(a, at), at)
-		h.add(d)
+		d := Decide(r, a, h.usage(r, a, at), at)
+		h.add(a, d)
 		if d.Pauses != "" {
 			r.Status = Paused
 		}

@@ -98,6 +98,15 @@ func (d *rig) publish(change ...func(*draft)) uuid.UUID {
 	return a.ID
 }
 
+// place places an article in a story, as the placer does.
+func (d *rig) place(article, story uuid.UUID) {
+	d.T.Helper()
+	d.Exec("insert into stories (id, language, first_at, last_at, articles, documents) values ($1, 'en', now(), now(), 1, 1) on conflict do nothing", story)
+	d.Exec(`insert into story_articles (article_id, story_id, group_id, domain_id, is_document, similarity, dated_at, article_version)
+		select id, $2, group_id, domain_id, true, 1, now(), version from articles where id = $1
+		on conflict (article_id) do update set story_id = excluded.story_id`, article, story)
+}
+
 func (d *rig) queue(id uuid.UUID) {
 	d.T.Helper()
 	d.Exec("insert into rule_articles (article_id) values ($1)", id)

@@ -127,6 +127,9 @@ type Conditions struct {
 	Languages   []string `json:"languages,omitempty"` // ISO 639-1
 	MinWords    int      `json:"min_words,omitempty"`
 	MaxAgeHours int      `json:"max_age_hours"`
+	// OncePerStory skips articles about a story of which the rule has posted an article.
+	// It does not apply to evergreen rules.
+	OncePerStory bool `json:"once_per_story,omitempty"`
 }
 
 // Image says which image a post has.
@@ -185,7 +188,8 @@ type Hours struct {
 // Article is what rules know of an article.
 type Article struct {
 	ID          uuid.UUID
-	GroupID     uuid.UUID // shared by near-duplicates across sites
+	GroupID     uuid.UUID  // shared by near-duplicates across sites
+	StoryID     *uuid.UUID // shared by articles about the same event; nil: not placed yet
 	Version     int64
 	Domain      string
 	URL         string
@@ -232,7 +236,7 @@ const (
 	TooOld         Reason = "too_old"
 	NoDate         Reason = "no_date"
 	Withdrawn      Reason = "withdrawn"
-	DuplicateStory Reason = "duplicate_story" // another article of the group has a post
+	DuplicateStory Reason = "duplicate_story" // another article of the group, or of the story, has a post
 	HourlyCap      Reason = "hourly_cap"
 	DailyCap       Reason = "daily_cap"
 	TooMany        Reason = "too_many_articles"

@@ -210,7 +210,7 @@ func (e *Engine) previewViews(ctx context.Context, r Rule, out *Preview) (map[uu
 			if byID[one.ID] = one.Article; started[one.GroupID] {
 				continue
 			}
-			u := h.usage(one.Article, at)
+			u := h.usage(r, one.Article, at)
 			u.Views = one.Views
 			if r.Trigger.Evergreen != nil {
 				u.Round = h.postCounts[one.GroupID] + 1
@@ -245,7 +245,7 @@ func (e *Engine) previewViews(ctx context.Context, r Rule, out *Preview) (map[uu
 				}
 			}
 			latest[one.ID] = len(out.Decisions)
-			h.add(d.Decision)
+			h.add(one.Article, d.Decision)
 			started[one.GroupID] = d.Outcome == Reserved
 			out.Decisions = append(out.Decisions, d)
 		}

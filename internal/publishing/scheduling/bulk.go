@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -46,6 +47,7 @@ type BulkResult struct {
 	Valid    int         `json:"valid"`
 	Stored   bool        `json:"stored"` // the valid rows were stored
 	Replayed bool        `json:"-"`
+	Posts    []post.Post `json:"-"` // that were stored by this request
 }
 
 // BulkOptions control a bulk request.
@@ -84,6 +86,10 @@ func (s *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, r
 			if result.Problems = c.problems; len(c.problems) == 0 {
 				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
 				result.Approval = n.Post.Approval.State
+				n.TargetIDs = make(map[uuid.UUID]uuid.UUID, len(n.AccountIDs))
+				for _, account := range n.AccountIDs {
+					n.TargetIDs[account] = n.TargetID(account)
+				}
 				posts = append(posts, n)
 				accounts, err := c.lookup.accounts(ctx, n.AccountIDs) // cached by now
 				if err != nil {
@@ -113,6 +119,14 @@ func (s *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, r
 		return replayedBulk(earlier, err)
 	}
 	s.countScheduled(ctx, len(posts))
+	for i, row := range right {
+		p := row.post
+		p.Version, p.Revision, p.ScheduledTime = 1, 1, p.ScheduledTime.UTC().Truncate(time.Microsecond) // as it is stored
+		for j := range p.Targets {
+			p.Targets[j].ID, p.Targets[j].PostID = posts[i].TargetID(p.Targets[j].AccountID), p.ID
+		}
+		done.Posts = append(done.Posts, p)
+	}
 	return done, nil
 }
 

@@ -29,7 +29,7 @@ type cachedCount struct {
 }
 
 const (
-	countTTL        = 2 * time.Second
+	countTTL        = 15 * time.Second
 	maxCachedCounts = 1000 // cached at once
 	// cacheMargin is how far from the limit a cached number must be, so that the first
 	// post beyond the limit is reported. Posts that other processes schedule during

@@ -40,7 +40,8 @@ type MediaFit struct {
 func Rules(l network.Limits) media.Rules {
 	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes,
 		MaxPixels: l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight, MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
-		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration}
+		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration,
+		MaxDocumentBytes: l.MaxDocumentBytes, MaxDocumentPages: l.MaxDocumentPages}
 }
 
 // MediaFit reports for each given account, or for all connected ones, whether it

@@ -26,9 +26,9 @@ func english() map[string]string {
 		Unknown: "Noted: {type}.",
 		Account: "an account that was removed from the post",
 
-		"created":          "Created[, to be published on {scheduled_at}][, to {accounts}].",
-		"created.operator": "Created by an operator[, to be published on {scheduled_at}][, to {accounts}].",
-		"created.dateline": "Created by Dateline[, to be published on {scheduled_at}][, to {accounts}].",
+		"created":          "Created[, to be published at {scheduled_at}][, to {accounts}].",
+		"created.operator": "Created by an operator[, to be published at {scheduled_at}][, to {accounts}].",
+		"created.dateline": "Created by Dateline[, to be published at {scheduled_at}][, to {accounts}].",
 
 		"scheduled": "Scheduled: no longer a draft.",
 

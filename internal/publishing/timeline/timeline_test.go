@@ -35,9 +35,9 @@ const both = `["00000000-0000-7000-8000-00000000000a","00000000-0000-7000-8000-0
 func rows() []row {
 	return []row{
 		{"created", `{"scheduled_time":"2026-12-24T11:00:00Z","accounts":` + both + `}`,
-			"Created, to be published on 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh), to @desk@news.example and @evening@news.example."},
+			"Created, to be published at 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh), to @desk@news.example and @evening@news.example."},
 		{"created", `{"scheduled_time":"2026-12-24T11:00:00Z","accounts":["00000000-0000-7000-8000-0000000000ff"]}`,
-			"Created, to be published on 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh)."},
+			"Created, to be published at 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh)."},
 		{"created", `{}`, "Created."},
 		{"scheduled", `{}`, "Scheduled: no longer a draft."},
 		{"submitted", `{}`, "Pending approval."},
