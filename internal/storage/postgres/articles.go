@@ -137,7 +137,7 @@ func pageCounts(r pipeline.Extraction) db.AddPageCountsParams {
 	p := db.AddPageCountsParams{DomainID: r.Page.DomainID}
 	switch {
 	case r.Failed:
-		p.Failed, p.Error, p.Reason = 1, truncateError(r.Detail), string(r.Reason)
+		p.Failed, p.Error, p.Reason = 1, truncateError(string(r.Reason)+": "+r.Detail), string(r.Reason)
 	case r.Article == nil:
 		p.NonArticles, p.Reason = 1, string(r.Reason)
 	default:

@@ -110,7 +110,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 			if err != nil {
 				return err
 			}
-			targets.Ids, targets.PostIds = append(targets.Ids, newID()), append(targets.PostIds, p.ID)
+			targets.Ids, targets.PostIds = append(targets.Ids, n.TargetID(account)), append(targets.PostIds, p.ID)
 			targets.AccountIds, targets.Overrides = append(targets.AccountIds, account), append(targets.Overrides, override)
 			targets.Fingerprints = append(targets.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
 		}

@@ -217,3 +217,48 @@ func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 		t.Errorf("found %d neighbours, and read %d rows for it", len(near), looking)
 	}
 }
+
+// Scheduling for an account must not read the posts of other accounts, of which a large
+// newsroom has thousands within minutes.
+func TestNearbyPosts_ReadsOnlyPostsOfTheAccount(t *testing.T) {
+	n := open(t)
+	desk := n.account
+	var last post.Post
+	for range 200 {
+		last = n.create()
+	}
+	n.exec("analyze")
+	n.account = n.connect("sport")
+	first := n.create()
+	tx := n.begin()
+	near, err := db.New(tx).NearbyPosts(t.Context(), db.NearbyPostsParams{Ns: []int32{0, 1}, PostIds: []uuid.UUID{newID(), newID()}, SeriesIds: []uuid.UUID{newID(), newID()},
+		AccountIds: []uuid.UUID{n.account.ID, desk.ID}, Ats: []time.Time{last.ScheduledTime, last.ScheduledTime}, Fingerprints: [][]byte{{}, {}},
+		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
+	n.must(err)
+	var rows int
+	const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where relname in ('post_targets', 'scheduled_posts')"
+	n.must(tx.QueryRow(t.Context(), sql).Scan(&rows))
+	if len(near) != 2 || near[0].PostID != first.ID || rows > 20 {
+		t.Errorf("found %+v, and read %d rows for it", near, rows)
+	}
+}
+
+// An account's posts are found by their time, also after it changed in any way.
+func TestNearbyPosts_FindsMovedPosts(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	later := p.ScheduledTime.Add(24 * time.Hour)
+	_, err := n.Edit(t.Context(), n.guard(p), post.Change{ScheduledTime: &later}, nil)
+	n.must(err)
+	for at, want := range map[time.Time]int{p.ScheduledTime: 0, later: 1} {
+		near, err := n.NearbyPosts(t.Context(), n.workspace.ID, []post.Slot{{PostID: newID(), AccountID: n.account.ID, At: at}})
+		n.must(err)
+		if len(near) != want {
+			t.Errorf("%d posts near %s, want %d", len(near), at, want)
+		}
+	}
+	n.exec("update scheduled_posts set scheduled_time = scheduled_time + interval '1 day' where post_id = $1", p.ID)
+	if near, err := n.NearbyPosts(t.Context(), n.workspace.ID, []post.Slot{{PostID: newID(), AccountID: n.account.ID, At: later.Add(24 * time.Hour)}}); err != nil || len(near) != 1 {
+		t.Errorf("%d posts near the third time, %v", len(near), err)
+	}
+}

@@ -120,7 +120,7 @@ func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, cha
 	}
 	have := map[uuid.UUID]bool{}
 	for _, t := range remaining {
-		have[t.AccountID] = true
+		have[t.PostTarget.AccountID] = true
 	}
 	var added []uuid.UUID
 	for _, id := range *change.AccountIDs {

@@ -40,6 +40,20 @@ func (s *Store) AddURLs(ctx context.Context, found []crawl.DiscoveredURL) (map[u
 	return added, err
 }
 
+// RefreshURLs makes stored articles of a domain due that were updated since they were last
+// fetched, and returns their number.
+func (s *Store) RefreshURLs(ctx context.Context, domain int32, updated []crawl.UpdatedURL) (refreshed int, err error) {
+	if len(updated) == 0 {
+		return 0, nil
+	}
+	p := db.RefreshURLsParams{DomainID: domain}
+	for _, u := range updated {
+		p.Ids, p.Updated = append(p.Ids, u.ID), append(p.Updated, u.At)
+	}
+	n, err := s.q.RefreshURLs(ctx, p)
+	return int(n), err
+}
+
 // RecordFetches records fetches in one transaction: the URLs, the new versions,
 // and the pages that are to be extracted. recorded reports, for each, whether
 // its lease was still valid; otherwise another holder fetches the URL, and the

@@ -184,8 +184,8 @@ func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, e
 }
 
 // RecordSeedCrawl records a fetch of a hub for its seeds: whether it yielded
-// new URLs, or its error.
-func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string) error {
+// new URLs, or its error. The next crawl is at least minWait away.
+func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration) error {
 	factor := 1.25
 	if found {
 		factor = 0.67
@@ -193,7 +193,7 @@ func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID
 	if lastError != "" {
 		factor = 1
 	}
-	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor})
+	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor, MinWaitSeconds: minWait.Seconds()})
 }
 
 // ListActiveSeeds lists the active seeds of a domain, of all workspaces.

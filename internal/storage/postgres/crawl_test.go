@@ -82,18 +82,18 @@ func TestEnqueueDueSeeds_Interval(t *testing.T) {
 	}
 	// The interval depends on the links found, within its bounds.
 	for range 5 {
-		n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, true, ""))
+		n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, true, "", 0))
 	}
 	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 5*time.Minute || got.LastFound == nil || time.Until(got.NextCrawl) > 5*time.Minute {
 		t.Errorf("after news: got interval %s, next in %s, want 5m", got.Interval, time.Until(got.NextCrawl))
 	}
 	for range 9 {
-		n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, false, ""))
+		n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, false, "", 0))
 	}
 	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 20*time.Minute {
 		t.Errorf("without news: got interval %s, want 20m", got.Interval)
 	}
-	n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, false, "it is down"))
+	n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, false, "it is down", 0))
 	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 20*time.Minute || got.LastError != "it is down" {
 		t.Errorf("after a failure: got %+v, want the same interval and an error", got)
 	}

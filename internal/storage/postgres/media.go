@@ -48,7 +48,7 @@ func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key
 func newMedia(m media.Item) db.InsertMediaParams {
 	return db.InsertMediaParams{ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
 		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Kind: string(m.Kind),
-		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), //nolint:gosec // bounded by media.Inspect
+		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), Pages: int32(m.Pages), //nolint:gosec // bounded by media.Inspect
 		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
 		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec,
@@ -95,6 +95,9 @@ func readMedia(row db.Medium, err error) (media.Item, error) {
 // MediaByID returns the files with the given ids in the workspace, including deleted
 // ones, which pending posts may use.
 func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+	if len(ids) == 0 {
+		return map[uuid.UUID]media.Item{}, nil
+	}
 	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspaceID, Ids: ids})
 	if err != nil {
 		return nil, err
@@ -153,7 +156,7 @@ func mediaFromRow(r db.Medium) media.Item {
 	return media.Item{MetadataRemoved: removed,
 		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
 		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
-			Frames: int(r.Frames), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
+			Frames: int(r.Frames), Pages: int(r.Pages), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
 			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec, Rotation: int(r.Rotation)},
 		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil}
 }

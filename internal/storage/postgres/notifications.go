@@ -284,7 +284,7 @@ func (s *Store) NotificationDecision(ctx context.Context, item int64) (notificat
 		return notification.Decision{}, orMissing(err, "link")
 	}
 	d := notification.Decision{Item: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, UserName: r.UserName, MayDecide: workspace.Role(r.Role).AtLeast(workspace.Author),
-		Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle, Content: r.Content, State: notification.LinkOpen}
+		Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle, Content: r.Content, State: notification.LinkOpen, Zone: notification.Channel{TimeZone: r.TimeZone}.Location()}
 	if r.PostID != nil && r.TargetID != nil {
 		d.PostID, d.TargetID = *r.PostID, *r.TargetID
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,8 +15,21 @@ import (
 
 // Post returns a post of any workspace with its targets.
 func (s *Store) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
-	row, err := s.q.GetPost(ctx, id)
-	return withTargets(ctx, s.q, row, err)
+	rows, err := s.q.GetPostWithTargets(ctx, id)
+	if err != nil {
+		return post.Post{}, err
+	}
+	if len(rows) == 0 { // or a draft without targets
+		row, err := s.q.GetPost(ctx, id)
+		return withTargets(ctx, s.q, row, err)
+	}
+	p := fromRow(rows[0].ScheduledPost)
+	for _, r := range rows {
+		p.Targets = append(p.Targets, targetFromRow(r.PostTarget, r.Network, r.Handle))
+	}
+	posts := []post.Post{p}
+	err = addPublished(ctx, s.q, posts)
+	return posts[0], err
 }
 
 // PostInWorkspace returns a post of a workspace with its targets.
@@ -80,28 +94,33 @@ func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	if err != nil {
 		return err
 	}
-	var threads []uuid.UUID
 	for _, r := range rows {
-		p := &posts[at[r.PostID]]
-		t := post.Target{ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
-			Network: r.Network, Handle: r.Handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
-			Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
-			RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
-			ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
-			SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt}
-		if len(p.Segments(t)) > 1 {
+		p := &posts[at[r.PostTarget.PostID]]
+		p.Targets = append(p.Targets, targetFromRow(r.PostTarget, r.Network, r.Handle))
+	}
+	return addPublished(ctx, q, posts)
+}
+
+func targetFromRow(r db.PostTarget, network, handle string) post.Target {
+	return post.Target{ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
+		Network: network, Handle: handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
+		Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
+		RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
+		ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
+		SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt}
+}
+
+// addPublished adds the published segments of threads.
+func addPublished(ctx context.Context, q *db.Queries, posts []post.Post) error {
+	var threads []uuid.UUID
+	for _, p := range posts {
+		if slices.ContainsFunc(p.Targets, func(t post.Target) bool { return len(p.Segments(t)) > 1 }) {
 			threads = append(threads, p.ID)
 		}
-		p.Targets = append(p.Targets, t)
 	}
 	if len(threads) == 0 {
 		return nil
 	}
-	return addPublished(ctx, q, posts, threads)
-}
-
-// addPublished adds the published segments of threads.
-func addPublished(ctx context.Context, q *db.Queries, posts []post.Post, threads []uuid.UUID) error {
 	rows, err := q.PublishedOfPosts(ctx, threads)
 	if err != nil {
 		return err
@@ -111,9 +130,9 @@ func addPublished(ctx context.Context, q *db.Queries, posts []post.Post, threads
 		published[r.TargetID] = append(published[r.TargetID], post.PublishedSegment{Segment: int(r.Segment), RemoteID: r.RemoteID,
 			RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt})
 	}
-	for i := range posts {
-		for j := range posts[i].Targets {
-			posts[i].Targets[j].Published = published[posts[i].Targets[j].ID]
+	for _, p := range posts {
+		for j, t := range p.Targets {
+			p.Targets[j].Published = published[t.ID]
 		}
 	}
 	return nil

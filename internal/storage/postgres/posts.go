@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -18,6 +19,14 @@ import (
 // the same key created the returned post. A key that was used for a different request
 // returns an error with code idempotency_key_reused.
 func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Post, replayed bool, err error) {
+	if isSingleInsert(n) {
+		row, err := insertPost(ctx, s.q, n)
+		if err != nil {
+			return post.Post{}, false, err
+		}
+		created, err = withTargets(ctx, s.q, row, nil)
+		return created, false, err
+	}
 	id := n.Post.ID
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.Post.WorkspaceID, n.Idempotency, id)
@@ -51,7 +60,14 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 	return created, replayed, nil
 }
 
-// insertPost inserts a post with its targets and first event.
+// isSingleInsert reports whether insertPost runs a single statement for a post, which
+// needs no transaction of its own.
+func isSingleInsert(n post.NewPost) bool {
+	return n.Idempotency.Key == "" && n.DecisionID == uuid.Nil && n.Post.LinkBase == "" &&
+		len(n.Post.LabelIDs) == 0 && len(mediaOf(n.Post, n.Overrides)) == 0
+}
+
+// insertPost inserts a post with its targets and first events.
 func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.ScheduledPost, error) {
 	p := n.Post
 	thread, err := threadJSON(p.Thread)
@@ -72,27 +88,40 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	if _, err := lockLabels(ctx, q, p.WorkspaceID, p.LabelIDs); err != nil {
 		return db.ScheduledPost{}, err
 	}
-	row, err := q.InsertPost(ctx, db.InsertPostParams{
+	in := db.InsertPostParams{
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
 		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Utm: utmJSON(p.UTM), Approval: approvalState(p.Approval.State),
-	})
+		Actor: n.Actor,
+	}
+	for _, account := range n.AccountIDs {
+		text, err := overrideJSON(n.Overrides[account])
+		if err != nil {
+			return db.ScheduledPost{}, err
+		}
+		in.TargetIds, in.AccountIds = append(in.TargetIds, n.TargetID(account)), append(in.AccountIds, account)
+		in.Overrides = append(in.Overrides, text)
+		in.Fingerprints = append(in.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
+	}
+	data := map[string]any{"accounts": n.AccountIDs, "status": status}
+	if in.ScheduledTime != nil {
+		data["scheduled_time"] = in.ScheduledTime.UTC().Truncate(time.Microsecond) // as it is stored
+	}
+	created, err := object(data)
+	if err != nil {
+		return db.ScheduledPost{}, err
+	}
+	in.EventTypes, in.EventData = []string{post.EventCreated}, []string{string(created)}
+	if p.Approval.State == post.ApprovalPending {
+		in.EventTypes, in.EventData = append(in.EventTypes, post.EventSubmitted), append(in.EventData, "{}")
+	}
+	row, err := q.InsertPost(ctx, in)
 	if err != nil {
 		return row, slotError(err)
 	}
-	if err := insertTargets(ctx, q, p, n.AccountIDs, n.Overrides); err != nil {
-		return row, err
-	}
-	data := map[string]any{"accounts": n.AccountIDs, "status": status}
-	if row.ScheduledTime != nil {
-		data["scheduled_time"] = row.ScheduledTime
-	}
-	if err := addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data); err != nil || p.Approval.State != post.ApprovalPending {
-		return row, err
-	}
-	return row, addEvent(ctx, q, row, nil, post.EventSubmitted, n.Actor, nil)
+	return row, savePostLinks(ctx, q, p, draftTargets(n.AccountIDs, n.Overrides))
 }
 
 // claimKey stores an idempotency key for a new resource. It returns the resource that an

@@ -20,6 +20,12 @@ func (s *Store) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post
 	return withTargets(ctx, s.q, row, err)
 }
 
+// AcknowledgeFirst records that the workflows of posts were started with their first
+// revision.
+func (s *Store) AcknowledgeFirst(ctx context.Context, posts []uuid.UUID) error {
+	return s.q.AcknowledgeFirst(ctx, posts)
+}
+
 // ListMissingWorkflows lists posts whose workflow was never notified of the newest
 // revision or is overdue.
 func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {

@@ -54,6 +54,30 @@ func TestListMissingWorkflows_UntilAcknowledged(t *testing.T) {
 	}
 }
 
+// A workflow that was started with the first revision of its post does not know a change
+// that overtook the record of its start, and one that has read a later revision is not
+// set back by the record.
+func TestListMissingWorkflows_StartedWithFirstRevision(t *testing.T) {
+	n := open(t)
+	unchanged, changed, read := n.create(), n.create(), n.create()
+	text := "Corrected"
+	for _, p := range []post.Post{changed, read} {
+		_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+		n.must(err)
+	}
+	_, err := n.AcknowledgeRevision(t.Context(), read.ID)
+	n.must(err)
+	n.must(n.AcknowledgeFirst(t.Context(), []uuid.UUID{unchanged.ID, changed.ID, read.ID}))
+	for _, p := range []post.Post{unchanged, changed, read} {
+		n.age(p, "10 seconds")
+	}
+	missing, err := n.ListMissingWorkflows(t.Context(), 100)
+	n.must(err)
+	if !slices.Equal(missing, []post.Unattended{{PostID: changed.ID, IsStale: true}}) {
+		t.Errorf("missing %+v", missing)
+	}
+}
+
 func TestListMissingWorkflows_OverdueWorkflow(t *testing.T) {
 	n := open(t)
 	overdue := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = time.Now().Add(-time.Minute) })

@@ -20,7 +20,7 @@ func (s *Store) LeaseRuleArticles(ctx context.Context, limit int, lease time.Dur
 	rows, err := s.q.LeaseRuleArticles(ctx, db.LeaseRuleArticlesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
 	out := make([]rule.QueuedArticle, len(rows))
 	for i, r := range rows {
-		out[i] = rule.QueuedArticle{ID: r.ID, ArticleID: r.ArticleID}
+		out[i] = rule.QueuedArticle{ID: r.ID, ArticleID: r.ArticleID, Attempts: int(r.Attempts)}
 	}
 	return out, err
 }
@@ -28,6 +28,11 @@ func (s *Store) LeaseRuleArticles(ctx context.Context, limit int, lease time.Dur
 // CompleteRuleArticles deletes evaluated articles from the queue.
 func (s *Store) CompleteRuleArticles(ctx context.Context, ids []int64) error {
 	return s.q.CompleteRuleArticles(ctx, ids)
+}
+
+// PostponeRuleArticles evaluates articles again after a while.
+func (s *Store) PostponeRuleArticles(ctx context.Context, ids []int64, wait time.Duration) error {
+	return s.q.PostponeRuleArticles(ctx, db.PostponeRuleArticlesParams{Ids: ids, Seconds: wait.Seconds()})
 }
 
 // RuleArticles returns the existing articles among ids.
@@ -61,7 +66,7 @@ func firstID(at time.Time) (id uuid.UUID) {
 }
 
 func ruleArticleFromRow(r db.RuleArticlesRow) rule.Article {
-	a := rule.Article{ID: r.ID, GroupID: r.GroupID, Version: r.Version, Domain: r.Domain, URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
+	a := rule.Article{ID: r.ID, GroupID: r.GroupID, StoryID: r.StoryID, Version: r.Version, Domain: r.Domain, URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
 		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: int(r.Words), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn}
 	if r.TitleOnly {
 		a.Lead = ""
@@ -149,6 +154,10 @@ func usageOf(ctx context.Context, q *db.Queries, r rule.Rule, a rule.Article, at
 		return u, err
 	}
 	other, err := q.RuleGroupArticle(ctx, db.RuleGroupArticleParams{RuleID: r.ID, GroupID: a.GroupID, ArticleID: a.ID})
+	if noRows(err) && r.Conditions.OncePerStory {
+		// The current story, not the one that the caller read: the article may have been moved.
+		other, err = q.RuleStoryArticle(ctx, db.RuleStoryArticleParams{RuleID: r.ID, ArticleID: a.ID})
+	}
 	if noRows(err) {
 		return u, nil
 	}

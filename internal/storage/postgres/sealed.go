@@ -23,6 +23,7 @@ func SealedColumns() []keyring.Column {
 		{Table: "sites", Column: "visitor_key", Key: "id::text", Name: "'site/' || id"},
 		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Name: "'webhook-secret/' || id"},
 		{Table: "notification_channels", Column: "destination", Key: "id::text", Name: "'notification-channel/' || id"},
+		{Table: "websub_subscriptions", Column: "key", Key: "id::text", Name: "'websub/' || id"},
 		{Table: "push_keys", Column: "private_key", Key: "one::text", Name: "'push-key'"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,7 +47,10 @@ func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.
 		return h, err
 	}
 	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: messageFrom(r.ActionReason), ActionRequestedAt: r.ActionRequestedAt,
-		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastError: r.LastError, LastErrorAt: r.LastErrorAt}
+		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastErrorAt: r.LastErrorAt}
+	if reason, detail, found := strings.Cut(r.LastError, ": "); found {
+		h.LastErrorReason, h.LastError = pipeline.NoArticleReason(reason), detail
+	}
 	if err := json.Unmarshal(r.NoArticleReasons, &h.NoArticleReasons); err != nil {
 		return h, err
 	}

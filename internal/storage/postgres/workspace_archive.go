@@ -31,7 +31,7 @@ func exportQueries() map[archive.Section]string {
 			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_exceptions n where n.series_id = s.id))
 			from series s where workspace_id = $1 order by id`,
 		archive.Posts: `select to_jsonb(p) - '{workspace_id,user_id,attachment_urls,platform_media_ids,workflow_revision,listed_at,queue_slot,search_text,submitted_by,submitted_at,approval_by,approval_at,late_noted_at,redriven_at}'::text[] ||
-			jsonb_build_object('targets', (select coalesce(jsonb_agg(to_jsonb(t) - '{post_id,fence,claimed_until}'::text[] ||
+			jsonb_build_object('targets', (select coalesce(jsonb_agg(to_jsonb(t) - '{post_id,fence,claimed_until,listed_at}'::text[] ||
 				jsonb_build_object('published', (select coalesce(jsonb_agg(to_jsonb(r) - '{target_id,account_id}'::text[] order by r.segment), '[]') from remote_posts r where r.target_id = t.id)) order by t.id), '[]')
 				from post_targets t where t.post_id = p.post_id))
 			from scheduled_posts p where workspace_id = $1 order by created_at, post_id`,

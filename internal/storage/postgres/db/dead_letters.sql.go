@@ -58,7 +58,7 @@ func (q *Queries) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const deadLetters = `-- name: DeadLetters :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
@@ -105,6 +105,7 @@ type DeadLettersRow struct {
 	WaitsUntil    *time.Time
 	Override      json.RawMessage
 	Fingerprint   []byte
+	ListedAt      time.Time
 	Content       string
 	ScheduledTime *time.Time
 	TimeZone      string
@@ -151,6 +152,7 @@ func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]Dea
 			&i.WaitsUntil,
 			&i.Override,
 			&i.Fingerprint,
+			&i.ListedAt,
 			&i.Content,
 			&i.ScheduledTime,
 			&i.TimeZone,
@@ -197,7 +199,7 @@ update post_targets set status = $1, attempts = 0, fence = fence + 1, claimed_un
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
 where id = $5 and status = 'uncertain'
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
 `
 
 type DecideTargetParams struct {
@@ -236,6 +238,7 @@ func (q *Queries) DecideTarget(ctx context.Context, arg DecideTargetParams) (Pos
 		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
+		&i.ListedAt,
 	)
 	return i, err
 }

@@ -1225,6 +1225,20 @@ func (q *Queries) LockUnleasedURL(ctx context.Context, arg LockUnleasedURLParams
 	return id, err
 }
 
+const makeURLDue = `-- name: MakeURLDue :exec
+update urls set due_at = clock_timestamp() where domain_id = $1 and id = $2 and lease is null
+`
+
+type MakeURLDueParams struct {
+	DomainID int32
+	ID       uuid.UUID
+}
+
+func (q *Queries) MakeURLDue(ctx context.Context, arg MakeURLDueParams) error {
+	_, err := q.db.Exec(ctx, makeURLDue, arg.DomainID, arg.ID)
+	return err
+}
+
 const pauseCrawl = `-- name: PauseCrawl :execrows
 update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), pause_reason = $1 where domain = $2
 `
@@ -1326,6 +1340,27 @@ func (q *Queries) RecordURLs(ctx context.Context, arg RecordURLsParams) ([]Recor
 		return nil, err
 	}
 	return items, nil
+}
+
+const refreshURLs = `-- name: RefreshURLs :execrows
+update urls u set due_at = clock_timestamp()
+from (select unnest($2::uuid[]) as id, unnest($3::timestamptz[]) as updated_at) m
+where u.domain_id = $1 and u.id = m.id and u.lease is null and u.kind = 'article' and u.state = 'stored' and u.last_crawl < m.updated_at and u.due_at > clock_timestamp()
+`
+
+type RefreshURLsParams struct {
+	DomainID int32
+	Ids      []uuid.UUID
+	Updated  []time.Time
+}
+
+// Makes stored articles due that were updated since they were last fetched.
+func (q *Queries) RefreshURLs(ctx context.Context, arg RefreshURLsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, refreshURLs, arg.DomainID, arg.Ids, arg.Updated)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const releaseDomain = `-- name: ReleaseDomain :one

@@ -214,7 +214,7 @@ func (q *Queries) ListGroups(ctx context.Context, workspaceID uuid.UUID) ([]Acco
 }
 
 const lockGroup = `-- name: LockGroup :one
-select id from account_groups where id = $1 and workspace_id = $2 for update
+select id from account_groups where id = $1 and workspace_id = $2 for no key update
 `
 
 type LockGroupParams struct {
@@ -222,7 +222,9 @@ type LockGroupParams struct {
 	WorkspaceID uuid.UUID
 }
 
-// One change of a queue's order at a time.
+// One change of a queue's order at a time. A foreign key's check of a post that enters
+// the queue does not wait for this lock, nor for LockQueue's: the change may wait for
+// that post's slot.
 func (q *Queries) LockGroup(ctx context.Context, arg LockGroupParams) (uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, lockGroup, arg.ID, arg.WorkspaceID)
 	var id uuid.UUID
@@ -235,7 +237,7 @@ select p.post_id, p.scheduled_time::timestamptz as at from scheduled_posts p
 where p.workspace_id = $1 and p.queue_group_id = $2::uuid and p.status = 'scheduled'
   and p.queue_slot > clock_timestamp() + interval '15 seconds'
 order by p.post_id
-for update
+for no key update
 `
 
 type LockQueueParams struct {

@@ -1865,6 +1865,7 @@ type Medium struct {
 	AltText         string
 	CreatedAt       time.Time
 	Frames          int32
+	Pages           int32
 	DurationMs      int64
 	FrameRate       float64
 	BitRate         int64
@@ -2033,6 +2034,7 @@ type PostTarget struct {
 	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
+	ListedAt     time.Time
 }
 
 type PushKey struct {
@@ -2889,6 +2891,28 @@ type WebhookSecret struct {
 	Secret     []byte
 	ExpiresAt  *time.Time
 	CreatedAt  time.Time
+}
+
+type WebsubSubscription struct {
+	ID              uuid.UUID
+	DomainID        int32
+	UrlID           uuid.UUID
+	FeedUrl         string
+	Hub             string
+	Topic           string
+	Status          string
+	Key             []byte
+	CallbackHash    []byte
+	RequestedUntil  *time.Time
+	LeaseEndsAt     *time.Time
+	DueAt           time.Time
+	Claim           *uuid.UUID
+	Failures        int32
+	LastError       string
+	DiscoveredAt    time.Time
+	DeliveredAt     *time.Time
+	DeliveringUntil *time.Time
+	CreatedAt       time.Time
 }
 
 type Worker struct {

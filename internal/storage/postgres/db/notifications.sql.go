@@ -572,7 +572,7 @@ func (q *Queries) LockNotification(ctx context.Context, id uuid.UUID) (string, e
 }
 
 const notificationDecision = `-- name: NotificationDecision :one
-select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, m.role, u.name as user_name,
+select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone, m.role, u.name as user_name,
     a.network, a.handle, left(p.content, 1000)::text as content,
     (t.status = 'uncertain' and not exists (
         select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,
@@ -603,6 +603,7 @@ type NotificationDecisionRow struct {
 	At          time.Time
 	WorkspaceID uuid.UUID
 	UserID      uuid.UUID
+	TimeZone    string
 	Role        MemberRole
 	UserName    string
 	Network     string
@@ -627,6 +628,7 @@ func (q *Queries) NotificationDecision(ctx context.Context, arg NotificationDeci
 		&i.At,
 		&i.WorkspaceID,
 		&i.UserID,
+		&i.TimeZone,
 		&i.Role,
 		&i.UserName,
 		&i.Network,

@@ -13,6 +13,18 @@ import (
 	"github.com/google/uuid"
 )
 
+const acknowledgeFirst = `-- name: AcknowledgeFirst :exec
+update scheduled_posts set workflow_revision = 1
+where post_id = any((select $1::uuid[])::uuid[]) and workflow_revision is null
+`
+
+// Workflows were started with the first revision of their posts. One that has read a
+// later revision has reported it.
+func (q *Queries) AcknowledgeFirst(ctx context.Context, postIds []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, acknowledgeFirst, postIds)
+	return err
+}
+
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
 update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
@@ -171,36 +183,35 @@ const countPlanned = `-- name: CountPlanned :one
 select coalesce(sum(calls), 0)::bigint as calls from (
     select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
     from (
-        select post_id, thread from scheduled_posts
-        where workspace_id = $1 and status = 'scheduled' and listed_at >= $2 and listed_at < $3
-        order by listed_at, post_id
-    ) p cross join lateral (
-        select o.override, o.status from post_targets o where o.post_id = p.post_id and o.account_id = $4 offset 0
-    ) t
-    where t.status = 'scheduled'
+        select o.post_id, o.override, o.status from post_targets o
+        where o.account_id = $1 and o.listed_at >= $2 and o.listed_at < $3
+        order by o.listed_at, o.post_id offset 0
+    ) t cross join lateral (
+        select s.thread, s.status, s.workspace_id from scheduled_posts s where s.post_id = t.post_id offset 0
+    ) p
+    where t.status = 'scheduled' and p.status = 'scheduled' and p.workspace_id = $4::uuid
     limit $5
 ) planned
 `
 
 type CountPlannedParams struct {
-	WorkspaceID uuid.UUID
+	AccountID   uuid.UUID
 	FromTime    time.Time
 	ToTime      time.Time
-	AccountID   uuid.UUID
+	WorkspaceID uuid.UUID
 	Most        int32
 }
 
 // The number of calls for an account's posts in a time window, one for each segment of
-// a thread, counting a limited number of posts. listed_at is the time of a scheduled
-// post, and has the index. "offset 0" makes the planner keep this order and use the
-// index on post and account, whatever its statistics: with statistics from before a
-// burst, the cost was quadratic in the number of posts.
+// a thread, counting a limited number of posts. "offset 0" makes the planner keep this
+// order and use the index on account and time, whatever its statistics: with statistics
+// from before a burst, the cost was quadratic in the number of posts.
 func (q *Queries) CountPlanned(ctx context.Context, arg CountPlannedParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countPlanned,
-		arg.WorkspaceID,
+		arg.AccountID,
 		arg.FromTime,
 		arg.ToTime,
-		arg.AccountID,
+		arg.WorkspaceID,
 		arg.Most,
 	)
 	var calls int64
@@ -553,7 +564,115 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 	return i, err
 }
 
+const getPostWithTargets = `-- name: GetPostWithTargets :many
+select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot, t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, a.network, a.handle
+from scheduled_posts p join post_targets t on t.post_id = p.post_id join accounts a on a.id = t.account_id
+where p.post_id = $1
+order by a.created_at, t.id
+`
+
+type GetPostWithTargetsRow struct {
+	ScheduledPost ScheduledPost
+	PostTarget    PostTarget
+	Network       string
+	Handle        string
+}
+
+// A row for each target, as TargetsOfPosts orders them.
+func (q *Queries) GetPostWithTargets(ctx context.Context, postID uuid.UUID) ([]GetPostWithTargetsRow, error) {
+	rows, err := q.db.Query(ctx, getPostWithTargets, postID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GetPostWithTargetsRow
+	for rows.Next() {
+		var i GetPostWithTargetsRow
+		if err := rows.Scan(
+			&i.ScheduledPost.PostID,
+			&i.ScheduledPost.WorkspaceID,
+			&i.ScheduledPost.UserID,
+			&i.ScheduledPost.Content,
+			&i.ScheduledPost.ScheduledTime,
+			&i.ScheduledPost.TimeZone,
+			&i.ScheduledPost.Status,
+			&i.ScheduledPost.RetryCount,
+			&i.ScheduledPost.AttachmentIds,
+			&i.ScheduledPost.AttachmentUrls,
+			&i.ScheduledPost.PlatformMediaIds,
+			&i.ScheduledPost.ThreadID,
+			&i.ScheduledPost.ThreadParentID,
+			&i.ScheduledPost.Language,
+			&i.ScheduledPost.Version,
+			&i.ScheduledPost.Revision,
+			&i.ScheduledPost.WorkflowRevision,
+			&i.ScheduledPost.PostedAt,
+			&i.ScheduledPost.CreatedAt,
+			&i.ScheduledPost.UpdatedAt,
+			&i.ScheduledPost.Thread,
+			&i.ScheduledPost.Options,
+			&i.ScheduledPost.LateLimitMinutes,
+			&i.ScheduledPost.RedrivenAt,
+			&i.ScheduledPost.LateNotedAt,
+			&i.ScheduledPost.ListedAt,
+			&i.ScheduledPost.SeriesID,
+			&i.ScheduledPost.Occurrence,
+			&i.ScheduledPost.SeriesRevision,
+			&i.ScheduledPost.SeriesTemplateRevision,
+			&i.ScheduledPost.Withdrawn,
+			&i.ScheduledPost.Approval,
+			&i.ScheduledPost.SubmittedBy,
+			&i.ScheduledPost.SubmittedAt,
+			&i.ScheduledPost.ApprovalBy,
+			&i.ScheduledPost.ApprovalAt,
+			&i.ScheduledPost.ApprovalNote,
+			&i.ScheduledPost.LinkBase,
+			&i.ScheduledPost.QueueGroupID,
+			&i.ScheduledPost.LabelIds,
+			&i.ScheduledPost.Utm,
+			&i.ScheduledPost.SearchText,
+			&i.ScheduledPost.QueueSlot,
+			&i.PostTarget.ID,
+			&i.PostTarget.PostID,
+			&i.PostTarget.AccountID,
+			&i.PostTarget.Status,
+			&i.PostTarget.Attempts,
+			&i.PostTarget.Fence,
+			&i.PostTarget.ClaimedUntil,
+			&i.PostTarget.RemoteID,
+			&i.PostTarget.RemoteUrl,
+			&i.PostTarget.ErrorClass,
+			&i.PostTarget.ErrorCode,
+			&i.PostTarget.ErrorMessage,
+			&i.PostTarget.SentAt,
+			&i.PostTarget.PostedAt,
+			&i.PostTarget.UpdatedAt,
+			&i.PostTarget.WaitsUntil,
+			&i.PostTarget.Override,
+			&i.PostTarget.Fingerprint,
+			&i.PostTarget.ListedAt,
+			&i.Network,
+			&i.Handle,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertPost = `-- name: InsertPost :one
+with targets as (
+    insert into post_targets (id, post_id, account_id, override, fingerprint, listed_at)
+    select unnest((select $21::uuid[])), $1, unnest((select $22::uuid[])), nullif(unnest((select $23::text[])), '')::jsonb,
+        nullif(unnest((select $24::bytea[])), ''), coalesce($5::timestamptz, now())
+), events as (
+    insert into post_events (post_id, workspace_id, type, actor, data)
+    select $1, $2, unnest((select $25::text[])), $26, unnest((select $27::text[]))::jsonb
+)
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
@@ -586,8 +705,18 @@ type InsertPostParams struct {
 	LabelIds         []uuid.UUID
 	Utm              []byte
 	Approval         ApprovalState
+	TargetIds        []uuid.UUID
+	AccountIds       []uuid.UUID
+	Overrides        []string
+	Fingerprints     [][]byte
+	EventTypes       []string
+	Actor            string
+	EventData        []string
 }
 
+// Inserts the post with its targets and first events: one statement needs a single
+// round trip. An empty override is none, and has no fingerprint. Foreign keys are checked
+// at the end of the statement; the trigger that sets listed_at would not see the post yet.
 func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, insertPost,
 		arg.PostID,
@@ -610,6 +739,13 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.LabelIds,
 		arg.Utm,
 		arg.Approval,
+		arg.TargetIds,
+		arg.AccountIds,
+		arg.Overrides,
+		arg.Fingerprints,
+		arg.EventTypes,
+		arg.Actor,
+		arg.EventData,
 	)
 	var i ScheduledPost
 	err := row.Scan(
@@ -911,9 +1047,11 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = $1 for no key update
 `
 
+// Foreign keys' checks do not wait for it: a reply that enters a slot may be what the
+// change of its parent waits for.
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, lockPost, postID)
 	var i ScheduledPost
@@ -969,7 +1107,7 @@ const lockWaitingPost = `-- name: LockWaitingPost :one
 select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot from scheduled_posts p
 where p.post_id = $1 and p.workspace_id = $2 and p.status = 'publishing'
   and ($3::bigint = 0 or p.version = $3)
-for update
+for no key update
 `
 
 type LockWaitingPostParams struct {
@@ -1098,18 +1236,19 @@ from (
        and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8) and w.at + make_interval(secs => $8::float8)
      order by t.id desc limit 1)
     union all
-    (select false, p.post_id, p.listed_at, t.published
+    (select false, t.post_id, t.planned_at, t.status = 'posted'
      from (
-        select s.post_id, s.listed_at from scheduled_posts s
-        where s.workspace_id = $7
-          and s.listed_at > w.at - make_interval(secs => $9::float8) and s.listed_at < w.at + make_interval(secs => $9::float8)
-          and s.post_id <> w.post_id and (s.status <> 'draft' or s.approval = 'pending')
-        order by s.listed_at, s.post_id
-     ) p cross join lateral (
-        select o.status, o.status = 'posted' as published from post_targets o where o.post_id = p.post_id and o.account_id = w.account_id offset 0
-     ) t
-     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
-     order by p.listed_at, p.post_id limit 1)
+        select o.post_id, o.listed_at as planned_at, o.status from post_targets o
+        where o.account_id = w.account_id
+          and o.listed_at > w.at - make_interval(secs => $9::float8) and o.listed_at < w.at + make_interval(secs => $9::float8)
+          and o.post_id <> w.post_id
+        order by o.listed_at, o.post_id offset 0
+     ) t cross join lateral (
+        select s.status, s.approval, s.workspace_id from scheduled_posts s where s.post_id = t.post_id offset 0
+     ) p
+     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain') and p.workspace_id = $7::uuid
+       and (p.status <> 'draft' or p.approval = 'pending')
+     order by t.planned_at, t.post_id limit 1)
 ) near
 order by n, same desc
 `
@@ -1512,33 +1651,16 @@ func (q *Queries) StopWaitingTargets(ctx context.Context, postID uuid.UUID) (int
 }
 
 const targetsOfPosts = `-- name: TargetsOfPosts :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
 where t.post_id = any((select $1::uuid[])::uuid[])
 order by t.post_id, a.created_at, t.id
 `
 
 type TargetsOfPostsRow struct {
-	ID           uuid.UUID
-	PostID       uuid.UUID
-	AccountID    uuid.UUID
-	Status       TargetStatus
-	Attempts     int32
-	Fence        int64
-	ClaimedUntil *time.Time
-	RemoteID     *string
-	RemoteUrl    *string
-	ErrorClass   *string
-	ErrorCode    *string
-	ErrorMessage *string
-	SentAt       *time.Time
-	PostedAt     *time.Time
-	UpdatedAt    time.Time
-	WaitsUntil   *time.Time
-	Override     json.RawMessage
-	Fingerprint  []byte
-	Network      string
-	Handle       string
+	PostTarget PostTarget
+	Network    string
+	Handle     string
 }
 
 func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]TargetsOfPostsRow, error) {
@@ -1551,24 +1673,25 @@ func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]Ta
 	for rows.Next() {
 		var i TargetsOfPostsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.PostID,
-			&i.AccountID,
-			&i.Status,
-			&i.Attempts,
-			&i.Fence,
-			&i.ClaimedUntil,
-			&i.RemoteID,
-			&i.RemoteUrl,
-			&i.ErrorClass,
-			&i.ErrorCode,
-			&i.ErrorMessage,
-			&i.SentAt,
-			&i.PostedAt,
-			&i.UpdatedAt,
-			&i.WaitsUntil,
-			&i.Override,
-			&i.Fingerprint,
+			&i.PostTarget.ID,
+			&i.PostTarget.PostID,
+			&i.PostTarget.AccountID,
+			&i.PostTarget.Status,
+			&i.PostTarget.Attempts,
+			&i.PostTarget.Fence,
+			&i.PostTarget.ClaimedUntil,
+			&i.PostTarget.RemoteID,
+			&i.PostTarget.RemoteUrl,
+			&i.PostTarget.ErrorClass,
+			&i.PostTarget.ErrorCode,
+			&i.PostTarget.ErrorMessage,
+			&i.PostTarget.SentAt,
+			&i.PostTarget.PostedAt,
+			&i.PostTarget.UpdatedAt,
+			&i.PostTarget.WaitsUntil,
+			&i.PostTarget.Override,
+			&i.PostTarget.Fingerprint,
+			&i.PostTarget.ListedAt,
 			&i.Network,
 			&i.Handle,
 		); err != nil {

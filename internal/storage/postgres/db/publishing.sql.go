@@ -17,7 +17,7 @@ const acceptOperations = `-- name: AcceptOperations :exec
 update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
     evidence = o.evidence || w.evidence::jsonb
 from (
-    select unnest($1::uuid[]) as operation_id, unnest($2::text[]) as remote_id, unnest($3::text[]) as evidence
+    select unnest((select $1::uuid[])) as operation_id, unnest((select $2::text[])) as remote_id, unnest((select $3::text[])) as evidence
 ) w
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous')
 `
@@ -35,16 +35,16 @@ func (q *Queries) AcceptOperations(ctx context.Context, arg AcceptOperationsPara
 
 const claimTargets = `-- name: ClaimTargets :many
 with want as (
-    select unnest($1::uuid[]) as target_id, unnest($2::uuid[]) as post_id,
-        unnest($3::int[]) as segment, unnest($4::bigint[]) as revision, unnest($5::uuid[]) as operation_id,
-        unnest($6::int[]) as epoch, unnest($7::text[]) as idempotency_key,
-        unnest($8::bytea[]) as fingerprint, unnest($9::bytea[]) as content_key, unnest($10::text[]) as prepared
+    select unnest((select $1::uuid[])) as target_id, unnest((select $2::uuid[])) as post_id,
+        unnest((select $3::int[])) as segment, unnest((select $4::bigint[])) as revision, unnest((select $5::uuid[])) as operation_id,
+        unnest((select $6::int[])) as epoch, unnest((select $7::text[])) as idempotency_key,
+        unnest((select $8::bytea[])) as fingerprint, unnest((select $9::bytea[])) as content_key, unnest((select $10::text[])) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
-    where p.post_id = any($2::uuid[]) and p.status in ('scheduled', 'publishing')
+    where p.post_id = any((select $2::uuid[])::uuid[]) and p.status in ('scheduled', 'publishing')
     order by p.post_id
-    for update
+    for no key update
 ), free as (
     select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
         w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.content_key, w.prepared
@@ -110,6 +110,8 @@ type ClaimTargetsRow struct {
 	ClaimedUntil *time.Time
 }
 
+// The arrays of this and the following statements are in subqueries so that the planner
+// does not plan again for each length, see NearbyPosts.
 // The last check before the network: the caller that gets a row may send once, with
 // this fencing number and until claimed_until. The ledger row is inserted with it.
 // Posts are locked in the order of their ids, so that batches do not deadlock. A claim
@@ -180,9 +182,9 @@ update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_
     error_class = null, error_code = null, error_message = null,
     sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
 from (
-    select unnest($1::uuid[]) as target_id, unnest($2::bigint[]) as fence,
-        unnest($3::text[]) as remote_id, unnest($4::text[]) as remote_url,
-        unnest($5::timestamptz[]) as sent_at, unnest($6::timestamptz[]) as posted_at
+    select unnest((select $1::uuid[])) as target_id, unnest((select $2::bigint[])) as fence,
+        unnest((select $3::text[])) as remote_id, unnest((select $4::text[])) as remote_url,
+        unnest((select $5::timestamptz[])) as sent_at, unnest((select $6::timestamptz[])) as posted_at
 ) w
 where t.id = w.target_id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
 returning t.id
@@ -235,7 +237,7 @@ update post_targets set status = $1,
     sent_at = coalesce($9, sent_at), posted_at = $10, waits_until = $11,
     updated_at = clock_timestamp()
 where id = $12 and fence = $13 and status in ('scheduled', 'publishing')
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
 `
 
 type FinishTargetParams struct {
@@ -292,12 +294,13 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint from post_targets where id = $1
+select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at from post_targets where id = $1
 `
 
 func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
@@ -322,14 +325,15 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const insertEvents = `-- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-select unnest($1::uuid[]), unnest($2::uuid[]), nullif(unnest($3::uuid[]), '00000000-0000-0000-0000-000000000000'),
-    unnest($4::text[]), 'dateline', unnest($5::text[])::jsonb
+select unnest((select $1::uuid[])), unnest((select $2::uuid[])), nullif(unnest((select $3::uuid[])), '00000000-0000-0000-0000-000000000000'),
+    unnest((select $4::text[])), 'dateline', unnest((select $5::text[]))::jsonb
 `
 
 type InsertEventsParams struct {
@@ -355,8 +359,8 @@ const insertRemotePosts = `-- name: InsertRemotePosts :many
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
 select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
 from (
-    select unnest($1::uuid[]) as target_id, unnest($2::int[]) as segment, unnest($3::text[]) as remote_id,
-        unnest($4::text[]) as remote_url, unnest($5::timestamptz[]) as sent_at, unnest($6::timestamptz[]) as posted_at
+    select unnest((select $1::uuid[])) as target_id, unnest((select $2::int[])) as segment, unnest((select $3::text[])) as remote_id,
+        unnest((select $4::text[])) as remote_url, unnest((select $5::timestamptz[])) as sent_at, unnest((select $6::timestamptz[])) as posted_at
 ) w join post_targets t on t.id = w.target_id
 on conflict do nothing
 returning target_id
@@ -418,7 +422,7 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 }
 
 const lockPosts = `-- name: LockPosts :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = any((select $1::uuid[])::uuid[]) order by post_id for no key update
 `
 
 // In the order of ids, see ClaimTargets.
@@ -661,7 +665,7 @@ from (
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
         bool_and(t.status in ('scheduled', 'canceled')) and bool_or(t.status = 'scheduled') as untouched
-    from post_targets t where t.post_id = any($2::uuid[])
+    from post_targets t where t.post_id = any((select $2::uuid[])::uuid[])
     group by t.post_id
 ) s
 where p.post_id = s.post_id
@@ -815,7 +819,7 @@ update post_targets set fence = fence + 1,
 where post_targets.id = $2 and status = 'publishing' and post_targets.fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
   and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
 `
 
 type TakeOverTargetParams struct {
@@ -855,6 +859,7 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.WaitsUntil,
 		&i.Override,
 		&i.Fingerprint,
+		&i.ListedAt,
 	)
 	return i, err
 }

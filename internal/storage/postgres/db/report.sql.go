@@ -361,12 +361,16 @@ func (q *Queries) ReportPageDimensions(ctx context.Context, arg ReportPageDimens
 
 const reportPageEngagement = `-- name: ReportPageEngagement :many
 with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = $1 and p.page = any($2::text[]))
-select w.page, m.engaged, m.scrolled from site_page_months m join wanted w on w.id = m.page_id
-where m.site_id = $1 and m.month >= $3 and m.month < $4 and m.engaged is not null
+select w.page, m.engaged, m.scrolled from wanted w
+cross join (select generate_series(cast($3 as date), cast($4 as date) - 1, interval '1 month')::date as month) g
+cross join lateral (select o.engaged, o.scrolled from site_page_months o
+    where o.site_id = $1 and o.month = g.month and o.page_id = w.id and o.engaged is not null offset 0) m
 union all
-select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= $5 and e.day < $3
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+    where o.page_id = w.id and o.day >= $5 and o.day < $3 offset 0) e
 union all
-select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= $4 and e.day < $6
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+    where o.page_id = w.id and o.day >= $4 and o.day < $6 offset 0) e
 `
 
 type ReportPageEngagementParams struct {
@@ -384,7 +388,8 @@ type ReportPageEngagementRow struct {
 	Scrolled []int64
 }
 
-// The engagement of pages, from the same days and months as ReportPages.
+// The engagement of pages, from the same days and months as ReportPages. Each page is looked
+// up by the primary keys (offset 0 keeps Postgres from joining whole months of long rows).
 func (q *Queries) ReportPageEngagement(ctx context.Context, arg ReportPageEngagementParams) ([]ReportPageEngagementRow, error) {
 	rows, err := q.db.Query(ctx, reportPageEngagement,
 		arg.SiteID,

@@ -626,6 +626,20 @@ func (q *Queries) PauseRule(ctx context.Context, arg PauseRuleParams) (Rule, err
 	return i, err
 }
 
+const postponeRuleArticles = `-- name: PostponeRuleArticles :exec
+update rule_articles set leased_until = clock_timestamp() + make_interval(secs => $1::float8) where id = any($2::bigint[])
+`
+
+type PostponeRuleArticlesParams struct {
+	Seconds float64
+	Ids     []int64
+}
+
+func (q *Queries) PostponeRuleArticles(ctx context.Context, arg PostponeRuleArticlesParams) error {
+	_, err := q.db.Exec(ctx, postponeRuleArticles, arg.Seconds, arg.Ids)
+	return err
+}
+
 const resetRuleFailures = `-- name: ResetRuleFailures :exec
 update rules set failures = 0 where id = $1 and failures <> 0
 `
@@ -706,8 +720,8 @@ func (q *Queries) ResumeRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 const ruleArticles = `-- name: RuleArticles :many
 select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
     cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
-    (a.nosnippet or a.tdm_reserved)::bool as title_only
-from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[])
+    (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
+from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id where a.id = any($1::uuid[])
 `
 
 type RuleArticlesRow struct {
@@ -728,6 +742,7 @@ type RuleArticlesRow struct {
 	DateOnly     bool
 	Withdrawn    bool
 	TitleOnly    bool
+	StoryID      *uuid.UUID
 }
 
 func (q *Queries) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]RuleArticlesRow, error) {
@@ -757,6 +772,7 @@ func (q *Queries) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]RuleArti
 			&i.DateOnly,
 			&i.Withdrawn,
 			&i.TitleOnly,
+			&i.StoryID,
 		); err != nil {
 			return nil, err
 		}
@@ -771,8 +787,8 @@ func (q *Queries) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]RuleArti
 const ruleArticlesBetween = `-- name: RuleArticlesBetween :many
 select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
     cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
-    (a.nosnippet or a.tdm_reserved)::bool as title_only
-from articles a join crawl_domains d on d.id = a.domain_id
+    (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
+from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id
 where a.id >= $1 and a.id < $2 and a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $3))
 order by a.id limit $4
 `
@@ -802,6 +818,7 @@ type RuleArticlesBetweenRow struct {
 	DateOnly     bool
 	Withdrawn    bool
 	TitleOnly    bool
+	StoryID      *uuid.UUID
 }
 
 // Articles on the domains of a workspace, in the order in which they were stored. Their
@@ -838,6 +855,7 @@ func (q *Queries) RuleArticlesBetween(ctx context.Context, arg RuleArticlesBetwe
 			&i.DateOnly,
 			&i.Withdrawn,
 			&i.TitleOnly,
+			&i.StoryID,
 		); err != nil {
 			return nil, err
 		}
@@ -1079,6 +1097,24 @@ func (q *Queries) RuleLastPost(ctx context.Context, arg RuleLastPostParams) (Rul
 	var i RuleLastPostRow
 	err := row.Scan(&i.Rounds, &i.PostedAt)
 	return i, err
+}
+
+const ruleStoryArticle = `-- name: RuleStoryArticle :one
+select d.article_id from story_articles a join story_articles m on m.story_id = a.story_id join rule_decisions d on d.article_id = m.article_id
+where a.article_id = $1 and d.rule_id = $2 and d.article_id <> $1 and d.outcome in ('reserved', 'created') limit 1
+`
+
+type RuleStoryArticleParams struct {
+	ArticleID uuid.UUID
+	RuleID    uuid.UUID
+}
+
+// The article of a story that has a post. Stories may have been merged since it was decided.
+func (q *Queries) RuleStoryArticle(ctx context.Context, arg RuleStoryArticleParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, ruleStoryArticle, arg.ArticleID, arg.RuleID)
+	var article_id uuid.UUID
+	err := row.Scan(&article_id)
+	return article_id, err
 }
 
 const ruleUsage = `-- name: RuleUsage :one

@@ -401,26 +401,28 @@ func (q *Queries) MarkDomainsDue(ctx context.Context, ids []int32) error {
 
 const recordSeedCrawl = `-- name: RecordSeedCrawl :exec
 update seeds set last_error = $1, last_found = case when $2::boolean then clock_timestamp() else last_found end,
-    interval_seconds = a.interval, next_crawl = case when $1 = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => a.interval)) else next_crawl end
-from (select s.id, least(greatest(round(s.interval_seconds * $3::float8)::int, s.min_interval_seconds), s.max_interval_seconds) as interval from seeds s
-      where s.domain_id = $4 and s.url_id = $5) a
+    interval_seconds = a.interval, next_crawl = case when $1 = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => greatest(a.interval, $3::float8))) else next_crawl end
+from (select s.id, least(greatest(round(s.interval_seconds * $4::float8)::int, s.min_interval_seconds), s.max_interval_seconds) as interval from seeds s
+      where s.domain_id = $5 and s.url_id = $6) a
 where seeds.id = a.id
 `
 
 type RecordSeedCrawlParams struct {
-	LastError string
-	Found     bool
-	Factor    float64
-	DomainID  int32
-	UrlID     uuid.UUID
+	LastError      string
+	Found          bool
+	MinWaitSeconds float64
+	Factor         float64
+	DomainID       int32
+	UrlID          uuid.UUID
 }
 
 // Shortens or lengthens the interval of the hub's seeds within their bounds; a
-// failure only sets last_error.
+// failure only sets last_error. The next crawl is at least min_wait_seconds away.
 func (q *Queries) RecordSeedCrawl(ctx context.Context, arg RecordSeedCrawlParams) error {
 	_, err := q.db.Exec(ctx, recordSeedCrawl,
 		arg.LastError,
 		arg.Found,
+		arg.MinWaitSeconds,
 		arg.Factor,
 		arg.DomainID,
 		arg.UrlID,

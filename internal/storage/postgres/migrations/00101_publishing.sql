@@ -157,6 +157,7 @@ create table media (
     alt_text         text not null default '',
     created_at       timestamptz not null default now(),
     frames           int not null default 1 check (frames >= 0),   -- of an animation; 0 for a video
+    pages            int not null default 0 check (pages >= 0),    -- of a document
     duration_ms      bigint not null default 0 check (duration_ms >= 0),
     frame_rate       float8 not null default 0 check (frame_rate >= 0),
     bit_rate         bigint not null default 0 check (bit_rate >= 0),
@@ -164,7 +165,7 @@ create table media (
     audio_codec      text not null default '',
     rotation         int not null default 0,                       -- degrees clockwise applied by players; width and height are as displayed
     orientation      int not null default 1 check (orientation between 1 and 8), -- EXIF
-    kind             text not null default 'image' check (kind in ('image', 'animation', 'video')),
+    kind             text not null default 'image' check (kind in ('image', 'animation', 'video', 'document')),
     search_text      text not null default '',                     -- file name and description, folded by internal/publishing/media
     deleted_at       timestamptz,
     released_at      timestamptz,                                  -- no scheduled post needs the object any more
@@ -348,13 +349,31 @@ create table post_targets (
     waits_until   timestamptz,                                     -- when the next segment of the thread is due; null: at once
     override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
+    listed_at     timestamptz not null,                            -- the post's, copied by triggers, to find an account's posts by time
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)
 );
 create index post_targets_account on post_targets (account_id, status);
+create index post_targets_page on post_targets (account_id, listed_at, post_id);
 create index post_targets_dead on post_targets (updated_at) where status in ('failed', 'uncertain');
 create index post_targets_overrides on post_targets using gin (override jsonb_path_ops) where override is not null;
 create index post_targets_fingerprint on post_targets (account_id, fingerprint, id) where fingerprint is not null;
+-- +goose StatementBegin
+create function set_target_time() returns trigger language plpgsql as $$
+begin
+    select p.listed_at into new.listed_at from scheduled_posts p where p.post_id = new.post_id;
+    return new;
+end $$;
+create function update_target_times() returns trigger language plpgsql as $$
+begin
+    update post_targets set listed_at = new.listed_at where post_id = new.post_id;
+    return null;
+end $$;
+-- +goose StatementEnd
+create trigger post_targets_set_time before insert on post_targets
+    for each row when (new.listed_at is null) execute function set_target_time();
+create trigger scheduled_posts_update_targets after update of scheduled_time on scheduled_posts
+    for each row when (old.listed_at is distinct from new.listed_at) execute function update_target_times();
 
 -- Links by which people without an account decide on one version of a post.
 create table review_links (
@@ -588,4 +607,4 @@ create table workers (
 drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, account_avatars, accounts;
 drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
-drop function fold_text;
+drop function fold_text, update_target_times, set_target_time;

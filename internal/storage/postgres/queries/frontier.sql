@@ -170,6 +170,15 @@ select unnest(@domain_ids::int[]), unnest(@ids::uuid[]), unnest(@urls::text[]), 
 on conflict (domain_id, id) do nothing
 returning domain_id, id;
 
+-- name: RefreshURLs :execrows
+-- Makes stored articles due that were updated since they were last fetched.
+update urls u set due_at = clock_timestamp()
+from (select unnest(@ids::uuid[]) as id, unnest(@updated::timestamptz[]) as updated_at) m
+where u.domain_id = @domain_id and u.id = m.id and u.lease is null and u.kind = 'article' and u.state = 'stored' and u.last_crawl < m.updated_at and u.due_at > clock_timestamp();
+
+-- name: MakeURLDue :exec
+update urls set due_at = clock_timestamp() where domain_id = @domain_id and id = @id and lease is null;
+
 -- name: RecordURLs :many
 -- Records fetches whose lease is still valid.
 update urls u set lease = null, due_at = case when f.unscheduled then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, attempts = f.attempts, last_status = f.last_status, rank = f.rank,

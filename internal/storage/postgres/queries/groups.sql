@@ -32,8 +32,10 @@ select p.post_id, p.queue_group_id::uuid as queue_group_id, p.queue_slot::timest
 where p.workspace_id = @workspace_id and p.listed_at >= @from_time and p.listed_at < @to_time and p.queue_slot is not null;
 
 -- name: LockGroup :one
--- One change of a queue's order at a time.
-select id from account_groups where id = @id and workspace_id = @workspace_id for update;
+-- One change of a queue's order at a time. A foreign key's check of a post that enters
+-- the queue does not wait for this lock, nor for LockQueue's: the change may wait for
+-- that post's slot.
+select id from account_groups where id = @id and workspace_id = @workspace_id for no key update;
 
 -- name: LockQueue :many
 -- The posts of a queue that can still change places. The next seconds belong to
@@ -42,7 +44,7 @@ select p.post_id, p.scheduled_time::timestamptz as at from scheduled_posts p
 where p.workspace_id = @workspace_id and p.queue_group_id = @group_id::uuid and p.status = 'scheduled'
   and p.queue_slot > clock_timestamp() + interval '15 seconds'
 order by p.post_id
-for update;
+for no key update;
 
 -- name: LeaveSlots :exec
 -- Frees the slots of posts that are about to get others: the index checks every row.

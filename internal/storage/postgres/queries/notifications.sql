@@ -114,7 +114,7 @@ where c.id = @id and c.status = 'enabled'
 -- name: NotificationDecision :one
 -- The decision that a link allows. It is open as long as the target has been uncertain
 -- since the event.
-select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, m.role, u.name as user_name,
+select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone, m.role, u.name as user_name,
     a.network, a.handle, left(p.content, 1000)::text as content,
     (t.status = 'uncertain' and not exists (
         select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,

@@ -1,4 +1,15 @@
 -- name: InsertPost :one
+-- Inserts the post with its targets and first events: one statement needs a single
+-- round trip. An empty override is none, and has no fingerprint. Foreign keys are checked
+-- at the end of the statement; the trigger that sets listed_at would not see the post yet.
+with targets as (
+    insert into post_targets (id, post_id, account_id, override, fingerprint, listed_at)
+    select unnest((select @target_ids::uuid[])), @post_id, unnest((select @account_ids::uuid[])), nullif(unnest((select @overrides::text[])), '')::jsonb,
+        nullif(unnest((select @fingerprints::bytea[])), ''), coalesce(sqlc.narg('scheduled_time')::timestamptz, now())
+), events as (
+    insert into post_events (post_id, workspace_id, type, actor, data)
+    select @post_id, @workspace_id, unnest((select @event_types::text[])), @actor, unnest((select @event_data::text[]))::jsonb
+)
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
@@ -31,14 +42,23 @@ delete from post_targets where post_id = @post_id and not account_id = any(@keep
 -- name: GetPost :one
 select * from scheduled_posts where post_id = @post_id;
 
+-- name: GetPostWithTargets :many
+-- A row for each target, as TargetsOfPosts orders them.
+select sqlc.embed(p), sqlc.embed(t), a.network, a.handle
+from scheduled_posts p join post_targets t on t.post_id = p.post_id join accounts a on a.id = t.account_id
+where p.post_id = @post_id
+order by a.created_at, t.id;
+
 -- name: GetPostInWorkspace :one
 select * from scheduled_posts where post_id = @post_id and workspace_id = @workspace_id;
 
 -- name: LockPost :one
-select * from scheduled_posts where post_id = @post_id for update;
+-- Foreign keys' checks do not wait for it: a reply that enters a slot may be what the
+-- change of its parent waits for.
+select * from scheduled_posts where post_id = @post_id for no key update;
 
 -- name: TargetsOfPosts :many
-select t.*, a.network, a.handle
+select sqlc.embed(t), a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
 where t.post_id = any((select @post_ids::uuid[])::uuid[])
 order by t.post_id, a.created_at, t.id;
@@ -148,7 +168,7 @@ returning *;
 select p.* from scheduled_posts p
 where p.post_id = @post_id and p.workspace_id = @workspace_id and p.status = 'publishing'
   and (@if_version::bigint = 0 or p.version = @if_version)
-for update;
+for no key update;
 
 -- name: StopWaitingTargets :execrows
 -- What is published stays; the segments that wait are never sent. Nothing is
@@ -207,6 +227,12 @@ returning *;
 -- name: AcknowledgeRevision :one
 -- The workflow reports the revision that it acts on; see PostsMissingWorkflow.
 update scheduled_posts set workflow_revision = revision where post_id = @post_id returning *;
+
+-- name: AcknowledgeFirst :exec
+-- Workflows were started with the first revision of their posts. One that has read a
+-- later revision has reported it.
+update scheduled_posts set workflow_revision = 1
+where post_id = any((select @post_ids::uuid[])::uuid[]) and workflow_revision is null;
 
 -- name: PostsMissingWorkflow :many
 -- Posts whose workflow was never notified of the newest revision, or is overdue:
@@ -273,20 +299,19 @@ select count(*) from (
 
 -- name: CountPlanned :one
 -- The number of calls for an account's posts in a time window, one for each segment of
--- a thread, counting a limited number of posts. listed_at is the time of a scheduled
--- post, and has the index. "offset 0" makes the planner keep this order and use the
--- index on post and account, whatever its statistics: with statistics from before a
--- burst, the cost was quadratic in the number of posts.
+-- a thread, counting a limited number of posts. "offset 0" makes the planner keep this
+-- order and use the index on account and time, whatever its statistics: with statistics
+-- from before a burst, the cost was quadratic in the number of posts.
 select coalesce(sum(calls), 0)::bigint as calls from (
     select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
     from (
-        select post_id, thread from scheduled_posts
-        where workspace_id = @workspace_id and status = 'scheduled' and listed_at >= @from_time and listed_at < @to_time
-        order by listed_at, post_id
-    ) p cross join lateral (
-        select o.override, o.status from post_targets o where o.post_id = p.post_id and o.account_id = @account_id offset 0
-    ) t
-    where t.status = 'scheduled'
+        select o.post_id, o.override, o.status from post_targets o
+        where o.account_id = @account_id and o.listed_at >= @from_time and o.listed_at < @to_time
+        order by o.listed_at, o.post_id offset 0
+    ) t cross join lateral (
+        select s.thread, s.status, s.workspace_id from scheduled_posts s where s.post_id = t.post_id offset 0
+    ) p
+    where t.status = 'scheduled' and p.status = 'scheduled' and p.workspace_id = @workspace_id::uuid
     limit @most
 ) planned;
 
@@ -316,17 +341,18 @@ from (
        and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => @same_seconds::float8) and w.at + make_interval(secs => @same_seconds::float8)
      order by t.id desc limit 1)
     union all
-    (select false, p.post_id, p.listed_at, t.published
+    (select false, t.post_id, t.planned_at, t.status = 'posted'
      from (
-        select s.post_id, s.listed_at from scheduled_posts s
-        where s.workspace_id = @workspace_id
-          and s.listed_at > w.at - make_interval(secs => @near_seconds::float8) and s.listed_at < w.at + make_interval(secs => @near_seconds::float8)
-          and s.post_id <> w.post_id and (s.status <> 'draft' or s.approval = 'pending')
-        order by s.listed_at, s.post_id
-     ) p cross join lateral (
-        select o.status, o.status = 'posted' as published from post_targets o where o.post_id = p.post_id and o.account_id = w.account_id offset 0
-     ) t
-     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
-     order by p.listed_at, p.post_id limit 1)
+        select o.post_id, o.listed_at as planned_at, o.status from post_targets o
+        where o.account_id = w.account_id
+          and o.listed_at > w.at - make_interval(secs => @near_seconds::float8) and o.listed_at < w.at + make_interval(secs => @near_seconds::float8)
+          and o.post_id <> w.post_id
+        order by o.listed_at, o.post_id offset 0
+     ) t cross join lateral (
+        select s.status, s.approval, s.workspace_id from scheduled_posts s where s.post_id = t.post_id offset 0
+     ) p
+     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain') and p.workspace_id = @workspace_id::uuid
+       and (p.status <> 'draft' or p.approval = 'pending')
+     order by t.planned_at, t.post_id limit 1)
 ) near
 order by n, same desc;

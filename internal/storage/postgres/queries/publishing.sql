@@ -75,8 +75,8 @@ select
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
 select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
 from (
-    select unnest(@target_ids::uuid[]) as target_id, unnest(@segments::int[]) as segment, unnest(@remote_ids::text[]) as remote_id,
-        unnest(@remote_urls::text[]) as remote_url, unnest(@sent_ats::timestamptz[]) as sent_at, unnest(@posted_ats::timestamptz[]) as posted_at
+    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @segments::int[])) as segment, unnest((select @remote_ids::text[])) as remote_id,
+        unnest((select @remote_urls::text[])) as remote_url, unnest((select @sent_ats::timestamptz[])) as sent_at, unnest((select @posted_ats::timestamptz[])) as posted_at
 ) w join post_targets t on t.id = w.target_id
 on conflict do nothing
 returning target_id;
@@ -100,22 +100,24 @@ update post_targets set claimed_until = clock_timestamp() + make_interval(secs =
 where id = @id and fence = @fence and status = 'publishing';
 
 -- name: ClaimTargets :many
+-- The arrays of this and the following statements are in subqueries so that the planner
+-- does not plan again for each length, see NearbyPosts.
 -- The last check before the network: the caller that gets a row may send once, with
 -- this fencing number and until claimed_until. The ledger row is inserted with it.
 -- Posts are locked in the order of their ids, so that batches do not deadlock. A claim
 -- may be made shortly before its post's time, which is then the planned time of the
 -- call.
 with want as (
-    select unnest(@target_ids::uuid[]) as target_id, unnest(@post_ids::uuid[]) as post_id,
-        unnest(@segments::int[]) as segment, unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
-        unnest(@epochs::int[]) as epoch, unnest(@idempotency_keys::text[]) as idempotency_key,
-        unnest(@fingerprints::bytea[]) as fingerprint, unnest(@content_keys::bytea[]) as content_key, unnest(@prepared::text[]) as prepared
+    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @post_ids::uuid[])) as post_id,
+        unnest((select @segments::int[])) as segment, unnest((select @revisions::bigint[])) as revision, unnest((select @operation_ids::uuid[])) as operation_id,
+        unnest((select @epochs::int[])) as epoch, unnest((select @idempotency_keys::text[])) as idempotency_key,
+        unnest((select @fingerprints::bytea[])) as fingerprint, unnest((select @content_keys::bytea[])) as content_key, unnest((select @prepared::text[])) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
-    where p.post_id = any(@post_ids::uuid[]) and p.status in ('scheduled', 'publishing')
+    where p.post_id = any((select @post_ids::uuid[])::uuid[]) and p.status in ('scheduled', 'publishing')
     order by p.post_id
-    for update
+    for no key update
 ), free as (
     select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
         w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.content_key, w.prepared
@@ -160,7 +162,7 @@ select target.id, target.operation_id::uuid as operation_id, target.fence, targe
 
 -- name: LockPosts :many
 -- In the order of ids, see ClaimTargets.
-select * from scheduled_posts where post_id = any(@post_ids::uuid[]) order by post_id for update;
+select * from scheduled_posts where post_id = any((select @post_ids::uuid[])::uuid[]) order by post_id for no key update;
 
 -- name: FinishPosted :many
 -- FinishTarget for many targets that were posted.
@@ -169,9 +171,9 @@ update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_
     error_class = null, error_code = null, error_message = null,
     sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
 from (
-    select unnest(@target_ids::uuid[]) as target_id, unnest(@fences::bigint[]) as fence,
-        unnest(@remote_ids::text[]) as remote_id, unnest(@remote_urls::text[]) as remote_url,
-        unnest(@sent_ats::timestamptz[]) as sent_at, unnest(@posted_ats::timestamptz[]) as posted_at
+    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @fences::bigint[])) as fence,
+        unnest((select @remote_ids::text[])) as remote_id, unnest((select @remote_urls::text[])) as remote_url,
+        unnest((select @sent_ats::timestamptz[])) as sent_at, unnest((select @posted_ats::timestamptz[])) as posted_at
 ) w
 where t.id = w.target_id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
 returning t.id;
@@ -180,7 +182,7 @@ returning t.id;
 update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
     evidence = o.evidence || w.evidence::jsonb
 from (
-    select unnest(@operation_ids::uuid[]) as operation_id, unnest(@remote_ids::text[]) as remote_id, unnest(@evidence::text[]) as evidence
+    select unnest((select @operation_ids::uuid[])) as operation_id, unnest((select @remote_ids::text[])) as remote_id, unnest((select @evidence::text[])) as evidence
 ) w
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
 
@@ -200,7 +202,7 @@ from (
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
         bool_and(t.status in ('scheduled', 'canceled')) and bool_or(t.status = 'scheduled') as untouched
-    from post_targets t where t.post_id = any(@post_ids::uuid[])
+    from post_targets t where t.post_id = any((select @post_ids::uuid[])::uuid[])
     group by t.post_id
 ) s
 where p.post_id = s.post_id
@@ -208,5 +210,5 @@ returning p.*;
 
 -- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-select unnest(@post_ids::uuid[]), unnest(@workspace_ids::uuid[]), nullif(unnest(@target_ids::uuid[]), '00000000-0000-0000-0000-000000000000'),
-    unnest(@types::text[]), 'dateline', unnest(@data::text[])::jsonb;
+select unnest((select @post_ids::uuid[])), unnest((select @workspace_ids::uuid[])), nullif(unnest((select @target_ids::uuid[])), '00000000-0000-0000-0000-000000000000'),
+    unnest((select @types::text[])), 'dateline', unnest((select @data::text[]))::jsonb;

@@ -57,14 +57,19 @@ with listed as (
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
 
 -- name: ReportPageEngagement :many
--- The engagement of pages, from the same days and months as ReportPages.
+-- The engagement of pages, from the same days and months as ReportPages. Each page is looked
+-- up by the primary keys (offset 0 keeps Postgres from joining whole months of long rows).
 with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
-select w.page, m.engaged, m.scrolled from site_page_months m join wanted w on w.id = m.page_id
-where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.engaged is not null
+select w.page, m.engaged, m.scrolled from wanted w
+cross join (select generate_series(cast(@from_month as date), cast(@to_month as date) - 1, interval '1 month')::date as month) g
+cross join lateral (select o.engaged, o.scrolled from site_page_months o
+    where o.site_id = @site_id and o.month = g.month and o.page_id = w.id and o.engaged is not null offset 0) m
 union all
-select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= @from_day and e.day < @from_month
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+    where o.page_id = w.id and o.day >= @from_day and o.day < @from_month offset 0) e
 union all
-select w.page, e.engaged, e.scrolled from view_engagement e join wanted w on w.id = e.page_id where e.day >= @to_month and e.day < @to_day;
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+    where o.page_id = w.id and o.day >= @to_month and o.day < @to_day offset 0) e;
 
 -- name: ReportPageDays :many
 -- A page's days, including hours that are not rolled up yet.

@@ -69,6 +69,9 @@ returning c.*;
 -- name: CompleteRuleArticles :exec
 delete from rule_articles where id = any(@ids::bigint[]);
 
+-- name: PostponeRuleArticles :exec
+update rule_articles set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8) where id = any(@ids::bigint[]);
+
 -- name: RulesForArticle :many
 -- The active rules of the workspaces that crawl the article's domain.
 select r.* from articles a
@@ -79,16 +82,16 @@ where a.id = @article_id order by r.id;
 -- name: RuleArticles :many
 select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
     cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
-    (a.nosnippet or a.tdm_reserved)::bool as title_only
-from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]);
+    (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
+from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id where a.id = any(@ids::uuid[]);
 
 -- name: RuleArticlesBetween :many
 -- Articles on the domains of a workspace, in the order in which they were stored. Their
 -- ids grow with time.
 select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
     cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
-    (a.nosnippet or a.tdm_reserved)::bool as title_only
-from articles a join crawl_domains d on d.id = a.domain_id
+    (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
+from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id
 where a.id >= @from_id and a.id < @to_id and a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = @workspace_id))
 order by a.id limit @max_count;
 
@@ -101,6 +104,11 @@ from rule_decisions d where d.rule_id = @rule_id and d.decided_at > @day_ago::ti
 -- name: RuleGroupArticle :one
 -- The article of a group that has a post.
 select article_id from rule_decisions where rule_id = @rule_id and group_id = @group_id and article_id <> @article_id and outcome in ('reserved', 'created');
+
+-- name: RuleStoryArticle :one
+-- The article of a story that has a post. Stories may have been merged since it was decided.
+select d.article_id from story_articles a join story_articles m on m.story_id = a.story_id join rule_decisions d on d.article_id = m.article_id
+where a.article_id = @article_id and d.rule_id = @rule_id and d.article_id <> @article_id and d.outcome in ('reserved', 'created') limit 1;
 
 -- name: RuleLastPost :one
 -- The number of posts of a rule about an article and its group, and when the workspace

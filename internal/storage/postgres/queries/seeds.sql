@@ -66,9 +66,9 @@ select * from seeds where domain_id = @domain_id and status = 'active' order by 
 
 -- name: RecordSeedCrawl :exec
 -- Shortens or lengthens the interval of the hub's seeds within their bounds; a
--- failure only sets last_error.
+-- failure only sets last_error. The next crawl is at least min_wait_seconds away.
 update seeds set last_error = @last_error, last_found = case when @found::boolean then clock_timestamp() else last_found end,
-    interval_seconds = a.interval, next_crawl = case when @last_error = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => a.interval)) else next_crawl end
+    interval_seconds = a.interval, next_crawl = case when @last_error = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => greatest(a.interval, @min_wait_seconds::float8))) else next_crawl end
 from (select s.id, least(greatest(round(s.interval_seconds * @factor::float8)::int, s.min_interval_seconds), s.max_interval_seconds) as interval from seeds s
       where s.domain_id = @domain_id and s.url_id = @url_id) a
 where seeds.id = a.id;
