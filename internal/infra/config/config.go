@@ -99,6 +99,7 @@ type Config struct {
 	OIDCAutoJoinRole string
 
 	Crawl            bool
+	WebSub           bool          // subscribe to the hubs that feeds name
 	CrawlContact     string        // if empty, PublicURL
 	CrawlMaxDomains  int           // crawled concurrently
 	CrawlDelay       time.Duration // between two requests to a domain

@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"dateline/internal/infra/ssrf"
 )
 
 func crawlSettings() []Setting {
@@ -16,6 +19,9 @@ func crawlSettings() []Setting {
 		{Name: "DATELINE_CRAWL_CONTACT", DefaultText: "<DATELINE_PUBLIC_URL>", Accepts: "https://example.org/bot or mailto:crawler@example.org",
 			Help: "Contact for site operators, sent in the User-Agent of every request. Set it before you crawl other people's sites.", set: setCrawlContact,
 			derive: func(c *Config) string { return c.PublicURL }},
+		{Name: "DATELINE_WEBSUB", DefaultText: "true if the host of DATELINE_PUBLIC_URL is public, otherwise false", Accepts: trueOrFalse,
+			Help: "Subscribe to the WebSub hubs that feeds name, which call DATELINE_PUBLIC_URL when there are new articles.", set: toBool(func(c *Config) *bool { return &c.WebSub }),
+			derive: defaultWebSub},
 		{Name: "DATELINE_CRAWL_MAX_DOMAINS", Default: "500", Accepts: "1 to 5000",
 			Help: "Number of sites crawled concurrently by all workers together.", set: toNumber(func(c *Config) *int { return &c.CrawlMaxDomains }, 1, 5000)},
 		{Name: "DATELINE_CRAWL_DELAY", Default: "1s", Accepts: "100ms to 10m",
@@ -37,6 +43,29 @@ func crawlSettings() []Setting {
 		{Name: "DATELINE_CRAWL_BROWSER_URL", Secret: true, Accepts: "http://chromium:9222 or ws://chromium:9222/devtools/browser/…",
 			Help: "Chrome DevTools Protocol endpoint of a Chromium that renders the pages of domains with rendering enabled; empty disables rendering.", set: setCrawlBrowser},
 	}
+}
+
+// defaultWebSub reports whether hubs can reach the API: a name without a dot, or of a
+// network's own, is not public.
+func defaultWebSub(c *Config) string {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil {
+		return "false"
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	guard, err := ssrf.New(nil)
+	if err != nil || guard.CheckHost(host) != nil {
+		return "false"
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return "true"
+	}
+	for _, private := range []string{".local", ".internal", ".test", ".home.arpa", ".localdomain"} { // RFC 6762, RFC 6761, RFC 8375
+		if strings.HasSuffix(host, private) {
+			return "false"
+		}
+	}
+	return strconv.FormatBool(strings.Contains(host, "."))
 }
 
 func setCrawlContact(c *Config, v string) error {

@@ -84,6 +84,10 @@ func crawlList() []Instrument {
 			bounds: []float64{30, 60, 120, 300, 600, 900, 1200, 1800, 2700, 3600, 7200, 21600, 86400}},
 		{Name: "dateline_crawl_seeds", Kind: gauge, Unit: "seeds", Labels: labels("state"), Help: "Seeds: active, paused, and of the active ones those due and those overdue by more than 15 minutes."},
 		{Name: "dateline_crawl_domains", Kind: gauge, Unit: "domains", Labels: labels("state"), Help: "Domains: known, and of these those paused, backing_off (a site requested a delay) and due."},
+		{Name: "dateline_websub_requests_total", Kind: counter, Unit: "requests", Labels: labels("result"), Help: "Subscriptions to hubs: accepted or failed requests, and what hubs decided: verified, denied."},
+		{Name: "dateline_websub_deliveries_total", Kind: counter, Unit: "deliveries", Labels: labels("result"), Help: "Deliveries of hubs: accepted, bad_signature (ignored), unknown (no such subscription), unwanted (its seeds were deleted), too_large."},
+		{Name: "dateline_websub_articles_total", Kind: counter, Unit: "articles", Help: "New articles that hubs delivered before a poll found them."},
+		{Name: "dateline_websub_subscriptions", Kind: gauge, Unit: "subscriptions", Labels: labels("state"), Help: "Subscriptions to hubs: pending, active, expired, denied."},
 		{Name: "dateline_crawl_frontier_urls", Kind: gauge, Unit: "URLs", Help: "Known URLs: exact up to 10,000, above that an estimate."},
 	}
 }

@@ -77,6 +77,17 @@ func (c *Crawl) Freshness(ctx context.Context, stage string, after time.Duration
 	c.set.record(ctx, "dateline_crawl_freshness_seconds", max(after, 0).Seconds(), "stage", stage)
 }
 
+// HubRequested counts a subscription: accepted, failed, verified or denied.
+func (c *Crawl) HubRequested(ctx context.Context, result string) {
+	c.set.add(ctx, "dateline_websub_requests_total", 1, "result", result)
+}
+
+// HubDelivered counts a delivery of a hub, and the new articles in it.
+func (c *Crawl) HubDelivered(ctx context.Context, result string, articles int) {
+	c.set.add(ctx, "dateline_websub_deliveries_total", 1, "result", result)
+	c.set.add(ctx, "dateline_websub_articles_total", int64(articles))
+}
+
 // Articles records the metrics of extraction and search.
 type Articles struct{ set *instruments }
 

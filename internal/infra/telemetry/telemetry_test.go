@@ -102,6 +102,8 @@ func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel.Crawl.Page(ctx, "article", "new")
 	tel.Crawl.Links(ctx, 1, 2)
 	tel.Crawl.Freshness(ctx, "stored", time.Minute)
+	tel.Crawl.HubRequested(ctx, "accepted")
+	tel.Crawl.HubDelivered(ctx, "accepted", 1)
 	tel.Articles.ArticlePlaced(ctx, "joined", time.Second)
 	tel.Articles.StoryAlertsSent(ctx, 1)
 	tel.Articles.PageExtracted(ctx, "selectors")
@@ -211,5 +213,40 @@ func TestQueueLatencies_SumsTypesByQueue(t *testing.T) {
 	// The quantile is at most the largest bound.
 	if crawl := latencies[TaskQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 || crawl.Quantile(0.5) != 5*time.Minute {
 		t.Errorf("%+v", crawl)
+	}
+}
+
+// The handler caches instruments; each set of tags must have its own values.
+func TestTemporalMetrics_KeepsTagsApart(t *testing.T) {
+	tel, err := Start(context.Background(), Options{Service: "worker", Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tel.Stop(context.Background()) }()
+	h := tel.TemporalMetrics()
+	for i := range 3 {
+		h.WithTags(map[string]string{"operation": "Poll", "queue": "post"}).Counter("temporal_test").Inc(1)
+		h.WithTags(map[string]string{"queue": "post"}).WithTags(map[string]string{"operation": "Start"}).Counter("temporal_test").Inc(10)
+		h.WithTags(map[string]string{"queue": "post"}).Gauge("temporal_test_slots").Update(float64(i))
+	}
+	families, err := tel.counted.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "operation" {
+					got[family.GetName()+" "+label.GetValue()] = metric.GetGauge().GetValue()
+				}
+			}
+			if family.GetName() == "temporal_test_slots" {
+				got[family.GetName()] = metric.GetGauge().GetValue()
+			}
+		}
+	}
+	if got["temporal_test Poll"] != 3 || got["temporal_test Start"] != 30 || got["temporal_test_slots"] != 2 {
+		t.Errorf("got %v", got)
 	}
 }

@@ -20,7 +20,7 @@ func latencyView() sdkmetric.View {
 // TemporalMetrics returns the handler for the SDK's own metrics: polls, latencies,
 // slots.
 func (t *Telemetry) TemporalMetrics() client.MetricsHandler {
-	return temporalotel.NewMetricsHandler(temporalotel.MetricsHandlerOptions{Meter: t.Meter("temporal")})
+	return newCachedMetrics(temporalotel.NewMetricsHandler(temporalotel.MetricsHandlerOptions{Meter: t.Meter("temporal")}))
 }
 
 // TemporalTracing returns an interceptor that traces a request through its workflow

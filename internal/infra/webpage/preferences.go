@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"dateline/internal/infra/message"
 )
 
 // Language is a language of the dashboard.
@@ -72,6 +75,25 @@ func preferred(header string) Language {
 
 // Text is a text in all languages; it can contain fmt verbs.
 type Text struct{ EN, VI string }
+
+// Catalogs are the messages of the program in each language but English.
+type Catalogs map[Language]message.Catalog
+
+// Time returns a time without its zone, as the language writes it.
+func (p Preferences) Time(t time.Time) string {
+	if p.Language == Vietnamese {
+		return message.LocalTime(t)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// Day returns a day, as the language writes it.
+func (p Preferences) Day(t time.Time) string {
+	if p.Language == Vietnamese {
+		return t.Format("02/01/2006")
+	}
+	return t.Format(time.DateOnly)
+}
 
 // Translate returns a text in the preferred language.
 func (p Preferences) Translate(t Text, args ...any) string {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/message"
 )
 
 // LinkState is the state of a link about an uncertain post.
@@ -27,15 +29,16 @@ type Decision struct {
 	UserName                 string
 	MayDecide                bool // the role of the member allows it
 	Network, Handle, Content string
-	At                       time.Time // when the post became uncertain
-	Data                     []byte    // of the event
+	At                       time.Time      // when the post became uncertain
+	Zone                     *time.Location // of the recipient
+	Data                     []byte         // of the event
 }
 
 // Found returns when the lost call was sent, and what the search for it found.
-func (d Decision) Found() (sent *time.Time, evidence string) {
+func (d Decision) Found() (sent *time.Time, evidence message.Messages) {
 	var of data
 	if json.Unmarshal(d.Data, &of) != nil {
-		return nil, ""
+		return nil, nil
 	}
-	return of.Sent, first(of.Evidence, of.Message)
+	return of.Sent, of.found()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/webhook"
 )
@@ -50,29 +51,47 @@ const (
 
 // data is what messages show of the data of an event.
 type data struct {
-	URL       string     `json:"url"`
-	Message   string     `json:"message"`
-	Evidence  string     `json:"evidence"`
-	Sent      *time.Time `json:"sent"`
-	Note      string     `json:"note"`
-	Domain    string     `json:"domain"`
-	Days      int        `json:"days"`
-	Seconds   int64      `json:"seconds"`
-	Hour      *time.Time `json:"hour"`
-	Views     int64      `json:"views"`
-	Usual     int64      `json:"usual"`
-	Alert     string     `json:"alert"`
-	SiteID    string     `json:"site_id"`
-	ArticleID string     `json:"article_id"`
-	StoryID   string     `json:"story_id"`
-	PostID    string     `json:"post_id"`
-	Title     string     `json:"title"`
-	Owners    int        `json:"owners"`
-	Rule      string     `json:"rule"`
-	Reason    string     `json:"reason"`
-	Watch     string     `json:"watch"`
-	Lines     []string   `json:"lines"`
+	URL       string           `json:"url"`
+	Code      string           `json:"code"`
+	Message   string           `json:"message"`
+	Params    message.Params   `json:"params"`
+	Evidence  message.Messages `json:"evidence_parts"`
+	Sent      *time.Time       `json:"sent"`
+	Note      string           `json:"note"`
+	Domain    string           `json:"domain"`
+	Days      int              `json:"days"`
+	Seconds   int64            `json:"seconds"`
+	Hour      *time.Time       `json:"hour"`
+	Views     int64            `json:"views"`
+	Usual     int64            `json:"usual"`
+	Alert     string           `json:"alert"`
+	SiteID    string           `json:"site_id"`
+	ArticleID string           `json:"article_id"`
+	StoryID   string           `json:"story_id"`
+	PostID    string           `json:"post_id"`
+	Title     string           `json:"title"`
+	Owners    int              `json:"owners"`
+	Rule      string           `json:"rule"`
+	Reason    string           `json:"reason"`
+	Watch     string           `json:"watch"`
+	Lines     []string         `json:"lines"`
 }
+
+// cause is why something failed.
+func (d data) cause() message.Message {
+	return message.Message{Code: d.Code, Text: d.Message, Params: d.Params}
+}
+
+// found is what was found, or why nothing is known.
+func (d data) found() message.Messages {
+	if len(d.Evidence) == 0 && d.Message != "" {
+		return message.Messages{d.cause()}
+	}
+	return d.Evidence
+}
+
+// messageKinds are the kinds of the messages in the data of events.
+func messageKinds() []string { return []string{"note", "cause", "problem"} }
 
 // titles are the titles of events; %s is what they are about.
 func titles() map[string]webpage.Text {
@@ -111,14 +130,14 @@ func pauseReasons() map[string]webpage.Text {
 
 // Compose renders the events of a notification. total is their number; facts may be
 // fewer. A message without entries is not sent.
-func (c Channel) Compose(facts []Fact, total int, publicURL string) (Message, error) {
+func (c Channel) Compose(facts []Fact, total int, publicURL string, messages message.Catalog) (Message, error) {
 	look := webpage.Preferences{Language: c.Language}
 	var m Message
 	for i, f := range facts {
 		if i == maxEntries {
 			break
 		}
-		e, err := c.entry(f, look, strings.TrimSuffix(publicURL, "/"))
+		e, err := c.entry(f, look, strings.TrimSuffix(publicURL, "/"), messages)
 		if err != nil {
 			return m, err
 		}
@@ -135,7 +154,7 @@ func (c Channel) Compose(facts []Fact, total int, publicURL string) (Message, er
 	return m, nil
 }
 
-func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, error) {
+func (c Channel) entry(f Fact, look webpage.Preferences, base string, messages message.Catalog) (Entry, error) {
 	var d data
 	if len(f.Data) > 0 {
 		if err := json.Unmarshal(f.Data, &d); err != nil {
@@ -144,7 +163,7 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 	}
 	about := first(f.Handle, f.Site, f.Search, d.Domain, d.Alert, d.Rule, d.Watch, d.Title)
 	if f.Handle != "" {
-		about = f.Handle + " (" + f.Network + ")"
+		about = f.Handle + " (" + message.NetworkName(f.Network) + ")"
 	}
 	title := titles()[f.Type]
 	e := Entry{Type: webhook.TypeOf(f.Type), Title: look.Translate(title)}
@@ -159,20 +178,21 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 	if f.PostID != nil {
 		e.URL = base + "/app/posts/" + f.PostID.String()
 	}
-	when := func(t time.Time) string { return t.In(c.zone()).Format("2006-01-02 15:04 MST") }
+	when := func(t time.Time) string { return look.Time(t.In(c.Location())) + t.In(c.Location()).Format(" MST") }
+	cause := func() string { return messages.Text(d.cause(), c.Location(), messageKinds()...) }
 	switch f.Type {
 	case "posted":
 		if address := first(f.RemoteURL, d.URL); address != "" {
 			e.URL = address
 		}
 	case "failed":
-		add(webpage.Text{EN: "Reason: %s", VI: "Lý do: %s"}, d.Message)
+		add(webpage.Text{EN: "Reason: %s", VI: "Lý do: %s"}, cause())
 	case "uncertain":
 		e.Item = f.Item
 		if d.Sent != nil {
 			add(webpage.Text{EN: "Searched for: this text on %s, sent at %s.", VI: "Đã tìm: nội dung này trên %s, gửi lúc %s."}, about, when(*d.Sent))
 		}
-		add(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, first(d.Evidence, d.Message))
+		add(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, messages.Join(d.found(), c.Location(), messageKinds()...))
 	case "late":
 		if f.Scheduled != nil {
 			add(webpage.Text{EN: "It was due at %s.", VI: "Lịch đăng: %s."}, when(*f.Scheduled))
@@ -216,7 +236,7 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string) (Entry, er
 			add(reason)
 		}
 		if d.Message != "" {
-			add(webpage.Text{EN: "Reason: %s", VI: "Lý do: %s"}, d.Message)
+			add(webpage.Text{EN: "Reason: %s", VI: "Lý do: %s"}, cause())
 		}
 		e.URL = base + "/app/rules"
 	case "page_changed":

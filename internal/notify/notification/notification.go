@@ -120,8 +120,8 @@ func unseal(s *secret.Sealer, c Channel) (d Destination, err error) {
 // midnight.
 type Quiet struct{ From, To int }
 
-// zone returns the time zone of a channel.
-func (c Channel) zone() *time.Location {
+// Location returns the time zone of a channel.
+func (c Channel) Location() *time.Location {
 	zone, err := timezone.Load(c.TimeZone)
 	if err != nil { // checked when it was set
 		return time.UTC
@@ -147,7 +147,7 @@ func nextHour(local time.Time, hour int) time.Time {
 
 // Due returns when a notification about something that happens at a time is sent.
 func (c Channel) Due(at time.Time) time.Time {
-	local := at.In(c.zone())
+	local := at.In(c.Location())
 	switch c.Digest {
 	case Hourly:
 		at = local.Add(time.Hour - time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
@@ -168,7 +168,7 @@ func (c Channel) quietFor(at time.Time) time.Duration {
 	if c.Quiet == nil || c.Quiet.From == c.Quiet.To {
 		return 0
 	}
-	local := at.In(c.zone())
+	local := at.In(c.Location())
 	minute := local.Hour()*60 + local.Minute()
 	from, to := c.Quiet.From, c.Quiet.To
 	inside := minute >= from && minute < to

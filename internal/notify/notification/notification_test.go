@@ -3,12 +3,14 @@ package notification
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/webpage"
 )
 
@@ -127,7 +129,7 @@ func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
 	post, target := uuid.New(), uuid.New()
 	c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Language: webpage.English}
 	m, err := c.Compose([]Fact{{Item: 7, Type: "uncertain", PostID: &post, TargetID: &target, Network: "mastodon", Handle: "@desk", Content: "Flood\nwarning",
-		Data: []byte(`{"message":"No response.","evidence":"Nothing like it among the last 40 posts.","sent":"2026-11-23T12:00:05Z"}`)}}, 1, "https://dateline.example/")
+		Data: []byte(`{"message":"No response.","evidence_parts":[{"code":"not_listed","message":"Nothing like it among the last 40 posts.","params":{"posts":40}}],"sent":"2026-11-23T12:00:05Z"}`)}}, 1, "https://dateline.example/", message.Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +143,36 @@ func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := m.Title + "\n" + joined(lines, nil)
-	want := "Check whether it was published on @desk (mastodon)\nPost: Flood warning\nSearched for: this text on @desk (mastodon), sent at 2026-11-23 19:00 +07.\nFound: Nothing like it among the last 40 posts.\n" +
+	want := "Check whether it was published on @desk (Mastodon)\nPost: Flood warning\nSearched for: this text on @desk (Mastodon), sent at 2026-11-23 19:00 +07.\nFound: Nothing like it among the last 40 posts.\n" +
 		"It is published:\nhttps://dateline.example/p\nIt is not published, send it again:\nhttps://dateline.example/a\nThe post:\nhttps://dateline.example/app/posts/" + post.String()
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What was found, and why something failed, is in the language of the recipient; what a
+// network answered is quoted.
+func TestMessage_ShowsEvidenceAndCausesInTheLanguage(t *testing.T) {
+	t.Parallel()
+	messages, err := message.ParseCatalog([]byte(`{"note":{"not_listed":"Không có trong {posts} bài gần nhất."},"cause":{"timeout":"Không có phản hồi kịp lúc."},"problem":{"too_long":"{network} đếm {used} ký tự; {by} cho phép {limit}."}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Language: webpage.Vietnamese}
+	for name, row := range map[string]struct {
+		fact Fact
+		want []string
+	}{
+		"evidence": {Fact{Type: "uncertain", Data: []byte(`{"code":"timeout","message":"No response.","evidence_parts":[{"code":"not_listed","message":"Not among 1200 posts.","params":{"posts":1200}}],"sent":"2026-11-23T16:41:05Z"}`)},
+			[]string{"Đã tìm: nội dung này trên , gửi lúc 23:41, 23/11/2026 +07.", "Kết quả: Không có trong 1.200 bài gần nhất."}},
+		"no search":              {Fact{Type: "uncertain", Data: []byte(`{"code":"timeout","message":"No response."}`)}, []string{"Kết quả: Không có phản hồi kịp lúc."}},
+		"a violation":            {Fact{Type: "failed", Data: []byte(`{"code":"too_long","message":"Too long.","params":{"network":"X","by":"X","used":1290,"limit":280}}`)}, []string{"Lý do: X đếm 1.290 ký tự; X cho phép 280."}},
+		"an answer of a network": {Fact{Type: "failed", Data: []byte(`{"code":"OAuthException","message":"Reduce the amount of data."}`)}, []string{"Lý do: Reduce the amount of data."}},
+	} {
+		m, err := c.Compose([]Fact{row.fact}, 1, "https://dateline.example", messages)
+		if err != nil || len(m.Entries) != 1 || !slices.Equal(m.Entries[0].Lines, row.want) {
+			t.Errorf("%s: got %+v, %v, want %q", name, m.Entries, err, row.want)
+		}
 	}
 }
 
@@ -156,7 +184,7 @@ func TestTitles_CoverAllTypesInBothLanguages(t *testing.T) {
 			t.Errorf("%s: got %+v", kind, title)
 		}
 		for _, language := range []webpage.Language{webpage.English, webpage.Vietnamese} {
-			m, err := (Channel{TimeZone: "UTC", Language: language}).Compose([]Fact{{Type: kind, Handle: "@desk", Network: "mastodon", Data: []byte(`{}`)}, {Type: kind}}, 25, "https://dateline.example")
+			m, err := (Channel{TimeZone: "UTC", Language: language}).Compose([]Fact{{Type: kind, Handle: "@desk", Network: "mastodon", Data: []byte(`{}`)}, {Type: kind}}, 25, "https://dateline.example", message.Catalog{})
 			if err != nil || len(m.Entries) != 2 || m.More != 23 || strings.Contains(m.Entries[0].Title, "%!") {
 				t.Errorf("%s in %s: got %+v, %v", kind, language, m, err)
 			}

@@ -40,7 +40,9 @@ type Sender struct {
 	Mailer Mailer       // nil: no SMTP server is configured
 	Push   *Push
 	Links  Links
-	Now    func() time.Time // nil: time.Now
+	// Messages are those of the program in other languages; nil: English only.
+	Messages webpage.Catalogs
+	Now      func() time.Time // nil: time.Now
 }
 
 const (
@@ -76,7 +78,7 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 		return webhook.Answer{Error: message.New("email_not_confirmed", "The email address is not confirmed."), Permanent: true, Unsent: true}, nil
 	}
 	body, err := s.Store.CloseNotification(ctx, j.ID, maxEntries, func(facts []Fact, total int) (string, error) {
-		m, err := c.Compose(facts, total, s.Links.PublicURL)
+		m, err := c.Compose(facts, total, s.Links.PublicURL, s.Messages[c.Language])
 		if err != nil {
 			return "", err
 		}

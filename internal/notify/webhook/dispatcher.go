@@ -52,14 +52,14 @@ type Dispatcher struct {
 // shorter intervals.
 type Pace struct {
 	PollInterval  time.Duration // without notifications; default 2 s
-	MinInterval   time.Duration // minimum between polls; default 100 ms
+	MinInterval   time.Duration // minimum between polls; default 300 ms
 	StartInterval time.Duration // between workflow starts, so that publishing has priority; default 20 ms
 	Overdue       time.Duration // see Limits; default 2 min
 	RetryAfter    time.Duration // see Limits; default 10 s
 }
 
 func (p Pace) withDefaults() Pace {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.PollInterval: 2 * time.Second, &p.MinInterval: 100 * time.Millisecond,
+	for field, fallback := range map[*time.Duration]time.Duration{&p.PollInterval: 2 * time.Second, &p.MinInterval: 300 * time.Millisecond,
 		&p.StartInterval: 20 * time.Millisecond, &p.Overdue: 2 * time.Minute, &p.RetryAfter: 10 * time.Second} {
 		if *field <= 0 {
 			*field = fallback
