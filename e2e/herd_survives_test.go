@@ -102,7 +102,7 @@ func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i 
 	h.text = text
 	lead := *survivorsLead
 	if lead == 0 {
-		lead = 20*time.Second + time.Duration(*survivors)*max(request, 60*time.Millisecond)
+		lead = 20*time.Second + time.Duration(*survivors)*2*max(request, 60*time.Millisecond)
 	}
 	h.at = time.Now().Add(lead).Truncate(time.Second)
 	queue := make(chan int)

@@ -15,21 +15,11 @@ import (
 	"dateline/internal/testing/temporaltest"
 )
 
-// setting returns a setting of the processes; the last one applies.
-func setting(env []string, name string) (value string) {
-	for _, entry := range env {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}
-
 // makeBucket creates the bucket. Dateline does not; the operator does.
-func makeBucket(t *testing.T, env []string) {
+func makeBucket(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: setting(env, "S3_ENDPOINT"), Region: "us-east-1", Bucket: setting(env, "S3_BUCKET"),
-		AccessKey: setting(env, "S3_ACCESS_KEY"), SecretKey: setting(env, "S3_SECRET_KEY"), PathStyle: true})
+	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: s.Setting("S3_ENDPOINT"), Region: "us-east-1", Bucket: s.Setting("S3_BUCKET"),
+		AccessKey: s.Setting("S3_ACCESS_KEY"), SecretKey: s.Setting("S3_SECRET_KEY"), PathStyle: true})
 	e2etest.Must(t, err)
 	e2etest.Must(t, bucket.EnsureBucket(t.Context()))
 }
@@ -95,7 +85,7 @@ func restartOnPostgres(t *testing.T, program string) {
 		t.Errorf("a second server on one database: %v, want a refusal that says why; it said:\n%s", err, out)
 	}
 	s := stack.Open(t, stack.Engines{Temporal: server.Address})
-	makeBucket(t, s.Env)
+	makeBucket(t, s)
 	s.Setup(program)
 	s.Worker("worker", program)
 	s.API("api", program)

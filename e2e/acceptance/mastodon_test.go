@@ -65,7 +65,7 @@ func loseResponses(t *testing.T, program, base, token string) {
 	t.Helper()
 	p := newProxy(t, base, false)
 	s := stack.Open(t, stack.Engines{Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")}})
-	makeBucket(t, s.Env)
+	makeBucket(t, s)
 	s.Setup(program)
 	s.Worker("worker", program)
 	s.API("api", program)

@@ -47,7 +47,7 @@ func useStack(t *testing.T, program string, engines stack.Engines) *installation
 	s := stack.Open(t, engines)
 	in := &installation{Stack: s, t: t, program: program, paper: paper, proxy: newProxy(t, s.Net.URL(), true)}
 	s.Env = append(s.Env, "DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(paper.URL, "http://")+","+strings.TrimPrefix(in.proxy.URL, "http://"))
-	makeBucket(t, s.Env)
+	makeBucket(t, s)
 	s.Setup(program)
 	for i := range 2 {
 		in.workers[i] = s.Worker(fmt.Sprintf("worker %d", i), program)

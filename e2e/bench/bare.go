@@ -66,8 +66,9 @@ func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) 
 	began := time.Now()
 	first := began.Add(firstDue(o))
 	before := s.cpu()
+	// Ids that were used before cost Temporal a second transaction.
 	if err := inParallel(ctx, o.steady, func(ctx context.Context, i int) error {
-		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("%s/%d", kind, i), TaskQueue: bareQueue},
+		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("%s/%d/%d", kind, began.UnixNano(), i), TaskQueue: bareQueue},
 			kind, dueAt(o, first, i))
 		return err
 	}); err != nil {
@@ -75,6 +76,6 @@ func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) 
 	}
 	started, between := time.Since(began), s.cpu()
 	r, err := s.rate(ctx, o, kind, began, first)
-	s.addCost(&r, o.steady, started, between.since(before), s.cpu().since(between))
+	s.addCost(&r, o.steady, started, between.Since(before), s.cpu().Since(between))
 	return r, err
 }

@@ -30,33 +30,38 @@ type herd struct {
 	Duplicates int     `json:"duplicates"`
 	Lost       int     `json:"lost"`
 	Readings   int     `json:"readings,omitempty"` // of metrics meanwhile
+	CPUms      float64 `json:"cpu_ms,omitempty"`   // of a post, from scheduling to the end, in all processes; with the readings
+
+	cpuByName string
 }
 
-// herd schedules n posts for one second and waits until all of them and their workflows
-// are done.
-func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) {
+// herd publishes n posts of one second to new accounts.
+func (s *stack) herd(ctx context.Context, o options, n int) (herd, error) {
 	accounts, err := s.connect(ctx, fmt.Sprintf("herd%d-", n), o.accounts, o.networks)
 	if err != nil {
-		return h, err
+		return herd{}, err
 	}
-	if o.measured > 0 {
-		stop, measuringErr := s.measuring(ctx, accounts, o.measured)
-		if measuringErr != nil {
-			return h, measuringErr
-		}
-		defer func() {
-			var stopErr error
-			h.Readings, stopErr = stop()
-			err = errors.Join(err, stopErr)
-		}()
+	if o.measured <= 0 {
+		return s.burst(ctx, o, accounts, fmt.Sprintf("herd %d of", n), n)
 	}
+	m, err := s.startMeasuring(ctx, accounts, o.measured)
+	if err != nil {
+		return herd{}, err
+	}
+	h, err := m.during(ctx, func() (herd, error) { return s.burst(ctx, o, accounts, fmt.Sprintf("herd %d of", n), n) })
+	return h, errors.Join(err, m.close(ctx))
+}
+
+// burst schedules n posts for one second and waits until all of them and their
+// workflows are done. The posts' texts start with text.
+func (s *stack) burst(ctx context.Context, o options, accounts []string, text string, n int) (h herd, err error) {
 	lead := o.lead
 	if lead == 0 {
 		lead = 20*time.Second + time.Duration(n)*45*time.Millisecond
 	}
 	at := time.Now().Add(lead).Truncate(time.Second)
-	text := fmt.Sprintf("herd %d of", n)
 	h.N = n
+	before := s.cpu()
 	ids, scheduled, err := s.schedule(ctx, accounts, text, n, func(int) time.Time { return at })
 	if err != nil {
 		return h, err
@@ -79,6 +84,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	} else if err = retry.Sleep(ctx, 15*time.Second); err != nil {
 		return h, err
 	}
+	h.CPUms, h.cpuByName = s.cpu().Since(before).PerUnit(n)
 	var lates []int64
 	copies, latest := map[string]int{}, map[int64]string{}
 	for _, p := range s.network.Posts() {

@@ -64,8 +64,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
 	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
-	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare")
-	set.IntVar(&o.repeats, "rounds", 1, "`number` of alternating measurements of the deferred baseline and the sustained rate; the mean is reported")
+	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare; readings: pairs of herds, without and with -measured readings of metrics")
+	set.IntVar(&o.repeats, "rounds", 1, "`number` of alternating measurements of the deferred baseline and the sustained rate, or of pairs of herds; the mean is reported")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
 	set.IntVar(&o.measured, "measured", -1, "`number` of earlier posts whose metrics are read all the time while a herd is published; 0: metrics are not read at all")
 	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
@@ -123,6 +123,11 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 				return err
 			}
 			r.herd(h)
+		}
+	}
+	if strings.Contains(o.parts, "readings") { // takes half an hour, so not with "all"
+		if err := measureReadings(ctx, o, s, r); err != nil {
+			return err
 		}
 	}
 	if o.measures("bare") {

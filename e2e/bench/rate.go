@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"dateline/internal/infra/retry"
+	"dateline/internal/testing/cputime"
 	"dateline/workflows"
 )
 
@@ -29,11 +30,11 @@ type rate struct {
 
 // addCost adds the cost of starting n workflows and the CPU time of starting and
 // completing them.
-func (s *stack) addCost(r *rate, n int, started time.Duration, starting, completing cpuTimes) {
+func (s *stack) addCost(r *rate, n int, started time.Duration, starting, completing cputime.Times) {
 	r.StartedPerS = float64(n) / started.Seconds()
 	r.EndToEndMin = 1 / (1/r.PerMin + 1/(60*r.StartedPerS))
-	first, firstByName := starting.perUnit(n)
-	rest, restByName := completing.perUnit(n)
+	first, firstByName := starting.PerUnit(n)
+	rest, restByName := completing.PerUnit(n)
 	r.CPUms = first + rest
 	s.progress("CPU time of each in ms: starting %.1f (%s), completing %.1f (%s)", first, firstByName, rest, restByName)
 }
@@ -51,7 +52,7 @@ func (s *stack) sustained(ctx context.Context, o options, round int) (rate, erro
 	// Bursts are armed ahead of time, so scheduling must end even earlier.
 	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
 	// This process is the client and the network, so its CPU time does not count.
-	sample := func() cpuTimes {
+	sample := func() cputime.Times {
 		c := s.cpu()
 		delete(c, "")
 		return c
@@ -67,7 +68,7 @@ func (s *stack) sustained(ctx context.Context, o options, round int) (rate, erro
 		return rate{}, err
 	}
 	r, err := s.rate(ctx, o, workflows.PostWorkflow, began, first)
-	s.addCost(&r, o.steady, started, between.since(before), sample().since(between))
+	s.addCost(&r, o.steady, started, between.Since(before), sample().Since(between))
 	return r, err
 }
 

@@ -13,6 +13,7 @@ import (
 type report struct {
 	out                       io.Writer
 	herds                     []herd
+	pairs                     []pair
 	bare, deferred, sustained rate
 	bulk                      bulk
 	costs                     []cost
@@ -25,6 +26,23 @@ func (r *report) herd(h herd) {
 	r.say("herd         %d posts of one second: p50 %d ms, p99 %d ms, max %d ms late (first %d ms); %d early, %d duplicates, %d lost",
 		h.N, h.P50MS, h.P99MS, h.MaxMS, h.MinMS, h.Early, h.Duplicates, h.Lost)
 	r.say("             accepted by the API at %.0f per second, the last %.0f s before the second", h.Scheduled, h.LeadS)
+	r.say("             %.1f ms of CPU time each from scheduling to the end (%s), %d readings of metrics meanwhile", h.CPUms, h.cpuByName, h.Readings)
+}
+
+// readings compares the herds without and with readings of metrics.
+func (r *report) readings() {
+	p50, p99, cpu := r.pairRatios()
+	r.say("readings     in %d pairs of herds, those with readings take %.3f × the median lateness, %.3f × the p99 and %.3f × the CPU time (geometric means)", len(r.pairs), p50, p99, cpu)
+}
+
+func (r *report) pairRatios() (p50, p99, cpu float64) {
+	for _, p := range r.pairs {
+		n := float64(len(r.pairs))
+		p50 += math.Log(float64(p.with.P50MS)/float64(p.without.P50MS)) / n
+		p99 += math.Log(float64(p.with.P99MS)/float64(p.without.P99MS)) / n
+		cpu += math.Log(p.with.CPUms/p.without.CPUms) / n
+	}
+	return math.Exp(p50), math.Exp(p99), math.Exp(cpu)
 }
 
 func (r *report) rate(name string, f rate) {
@@ -86,6 +104,10 @@ func (r *report) figures() map[string]any {
 		}
 		f["early"], f["duplicates"], f["lost"] = early, duplicates, lost
 		f["herds"] = r.herds
+	}
+	if len(r.pairs) > 0 {
+		p50, p99, cpu := r.pairRatios()
+		f["readings_p50"], f["readings_p99"], f["readings_cpu"] = thousandths(p50), thousandths(p99), thousandths(cpu)
 	}
 	if r.sustained.N > 0 {
 		f["sustained_per_min"] = math.Round(r.sustained.PerMin)

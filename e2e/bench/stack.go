@@ -27,6 +27,7 @@ import (
 
 	"dateline/internal/infra/retry"
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/testing/cputime"
 	"dateline/platforms/fake"
 )
 
@@ -185,6 +186,9 @@ func (s *stack) launch(ctx context.Context) error {
 		return answer.StatusCode == http.StatusOK, answer.Body.Close()
 	})
 }
+
+// cpu returns the CPU times of the program with its engines, and of this process.
+func (s *stack) cpu() cputime.Times { return cputime.Of(s.cmd.Process.Pid) }
 
 // stop ends the program as Ctrl-C does and removes its data.
 func (s *stack) stop() error {

@@ -42,6 +42,9 @@ type report struct {
 	// IncrOfCountingCPU is the same with batches of one size, which other load on the
 	// machine does not change.
 	IncrOfCountingCPU float64 `json:"incr_of_counting_cpu,omitempty"`
+	// IncrOfMinimalCPU is the same for a script that only does what exact counting needs
+	// at least.
+	IncrOfMinimalCPU  float64 `json:"incr_of_minimal_cpu,omitempty"`
 	OfIncr            float64 `json:"of_incr,omitempty"`
 	P99ms             float64 `json:"p99_ms,omitempty"`
 	MBPerMillionPosts float64 `json:"mb_per_million_posts,omitempty"`

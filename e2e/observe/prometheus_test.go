@@ -220,7 +220,7 @@ func (p *prometheus) allFired() map[string]string {
 }
 
 // alertTimeout is how long an alert may take to fire on a busy machine.
-const alertTimeout = 2 * time.Minute
+const alertTimeout = 4 * time.Minute
 
 // fires waits for alerts, each as name or name{label:value}. Callers check that they
 // have not fired before.

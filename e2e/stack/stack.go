@@ -97,6 +97,16 @@ func Open(t testing.TB, e Engines) *Stack {
 	return s
 }
 
+// Setting returns a setting of the processes; the last one applies.
+func (s *Stack) Setting(name string) (value string) {
+	for _, entry := range s.Env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
 func s3(t testing.TB) (url string) {
 	t.Helper()
 	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: S3Secret})
@@ -201,6 +211,9 @@ func (s *Stack) Worker(name, program string) *Process {
 	e2etest.Eventually(s, 60*time.Second, name+" to be ready", func() bool { return e2etest.Works(s.Context(), p.At+"/readyz") })
 	return p
 }
+
+// PID is the id of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Drain stops a process like an orchestrator. It removes an api from the load balancer
 // first.

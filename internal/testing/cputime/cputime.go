@@ -1,4 +1,5 @@
-package main
+// Package cputime measures the CPU times of running programs for benchmarks.
+package cputime
 
 import (
 	"bytes"
@@ -16,18 +17,18 @@ import (
 // clockTick is the unit of CPU times in /proc/PID/stat on Linux: proc(5), sysconf(3).
 const clockTick = 10 * time.Millisecond
 
-// cpuTimes are CPU times by the name of the process. That of this process has no name.
-type cpuTimes map[string]time.Duration
+// Times are CPU times by the name of the process. That of this process has no name.
+type Times map[string]time.Duration
 
-// cpu returns the CPU times of the program with its engines, and of this process. It is
+// Of returns the CPU times of a process with its descendants, and of this process. It is
 // empty where there is no /proc.
-func (s *stack) cpu() cpuTimes {
+func Of(root int) Times {
 	type process struct {
 		name   string
 		parent int
 		time   time.Duration
 	}
-	processes, out := map[int]process{}, cpuTimes{}
+	processes, out := map[int]process{}, Times{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
@@ -51,10 +52,10 @@ func (s *stack) cpu() cpuTimes {
 	}
 	for pid, p := range processes {
 		at := pid
-		for at > 1 && at != s.cmd.Process.Pid {
+		for at > 1 && at != root {
 			at = processes[at].parent
 		}
-		if at == s.cmd.Process.Pid {
+		if at == root && pid != os.Getpid() {
 			out[p.name] += p.time
 		}
 	}
@@ -62,17 +63,17 @@ func (s *stack) cpu() cpuTimes {
 	return out
 }
 
-// since returns the times between two measurements.
-func (c cpuTimes) since(before cpuTimes) cpuTimes {
-	out := cpuTimes{}
+// Since returns the times between two measurements.
+func (c Times) Since(before Times) Times {
+	out := Times{}
 	for name, t := range c {
 		out[name] = t - before[name]
 	}
 	return out
 }
 
-// perUnit returns the CPU time in milliseconds of each of n units.
-func (c cpuTimes) perUnit(n int) (ms float64, byName string) {
+// PerUnit returns the CPU time in milliseconds of each of n units.
+func (c Times) PerUnit(n int) (ms float64, byName string) {
 	names := slices.Sorted(maps.Keys(c))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(c[b], c[a]) })
 	var parts []string
