@@ -24,6 +24,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/webpage"
 	"dateline/internal/news/crawl/seeds"
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/pipeline"
@@ -221,10 +222,11 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Clock, Meter,
+// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Hubs, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
-	Build     string // version, commit and date of the program
+	Build     string                      // version, commit and date of the program
+	Document  func() (*openapi3.T, error) // returns what ReadDocument has read; nil: Handler reads it
 	Store     Store
 	Scheduler Scheduler
 	Workflows Workflows
@@ -247,7 +249,8 @@ type Server struct {
 	Notifications     Notifications
 	NotificationStore NotificationStore
 	NotificationLinks notification.Links
-	CanSendEmail      bool // an SMTP server is configured
+	Messages          webpage.Catalogs // of the program in other languages; nil: English only
+	CanSendEmail      bool             // an SMTP server is configured
 	Redirect          *shortlink.Redirector
 	ViewsStore        ViewsStore
 	Views             *Views               // nil: counting is disabled
@@ -258,6 +261,7 @@ type Server struct {
 	Watches           *watch.Service       // likewise
 	Rules             Rules                // likewise
 	Stories           Stories              // likewise
+	Hubs              HubCallback          // nil: WebSub is off
 	PublicURL         string               // base URL of feeds and review links
 	Checks            map[string]Check
 	System            System       // state of the installation
@@ -281,11 +285,24 @@ type Server struct {
 	WorkflowURL func(workflowID string) string
 }
 
-// Handler returns the handler of all routes.
-func (s *Server) Handler() (http.Handler, error) {
+// ReadDocument parses openapi.yaml, which takes a moment.
+func ReadDocument() (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	return doc, nil
+}
+
+// Handler returns the handler of all routes.
+func (s *Server) Handler() (http.Handler, error) {
+	read := s.Document
+	if read == nil {
+		read = ReadDocument
+	}
+	doc, err := read()
+	if err != nil {
+		return nil, err
 	}
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
@@ -311,6 +328,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
 	s.notificationRoutes(r)
+	s.hubRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

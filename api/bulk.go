@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -51,20 +53,18 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 		s.refuse(c, err)
 		return
 	}
-	if done.Stored && !done.Replayed {
-		s.nudgeAll(c, scheduledOf(done))
-	}
+	s.startAll(c.Request.Context(), done.Posts)
 	answerBulk(c, done, options)
 }
 
-func scheduledOf(done scheduling.BulkResult) []uuid.UUID {
-	ids := make([]uuid.UUID, 0, done.Valid)
-	for _, row := range done.Rows {
-		if row.PostID != uuid.Nil && !row.Draft {
-			ids = append(ids, row.PostID)
-		}
-	}
-	return ids
+// startAll starts the workflows of new posts after the response was sent, see nudgeAll.
+func (s *Server) startAll(ctx context.Context, posts []post.Post) {
+	posts = slices.DeleteFunc(slices.Clone(posts), func(p post.Post) bool { return p.Status != post.Scheduled })
+	inBackground(ctx, posts, func(ctx context.Context, p post.Post) error {
+		err := s.Workflows.Start(ctx, p)
+		s.logSignalError(p, err)
+		return err
+	})
 }
 
 func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOptions) {

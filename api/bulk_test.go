@@ -76,12 +76,17 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	for s.temporal.signals(*r.Rows[0].Id) == 0 || s.temporal.signals(*r.Rows[1].Id) == 0 {
 		if time.Now().After(deadline) {
-			t.Fatal("Temporal got no signal")
+			t.Fatal("no workflow was started")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	if s.temporal.signals(third.Id) != 0 {
 		t.Error("Temporal was notified of a draft")
+	}
+	// A start with the post's search attributes costs a third less than a signal that starts.
+	p, ok := s.temporal.start(*r.Rows[1].Id)
+	if !ok || len(p.Targets) != 1 || p.Targets[0].AccountID != sports.ID || p.Targets[0].Network != sports.Network || !p.ScheduledTime.Equal(second.ScheduledTime.UTC()) {
+		t.Errorf("the workflow was started: %v, for %+v", ok, p)
 	}
 }
 

@@ -171,30 +171,42 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 	return answer, nil
 }
 
-// nudgers is the maximum number of concurrent signals to Temporal for one request.
+// nudgers is the maximum number of concurrent calls of Temporal for one request.
 const nudgers = 8
 
 // nudgeAll signals Temporal about many posts after the response was sent. The reconciler
 // finds posts that it does not reach.
 func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ids := make(chan uuid.UUID)
+	inBackground(ctx, posts, func(ctx context.Context, id uuid.UUID) error {
+		err := s.Workflows.SignalChanged(ctx, id)
+		if err != nil {
+			s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", id, "error", err)
+		}
+		return err
+	})
+}
+
+// inBackground calls do for each item, also after the request has ended, until one
+// fails.
+func inBackground[T any](ctx context.Context, items []T, do func(context.Context, T) error) {
+	detached := context.WithoutCancel(ctx)
+	ctx, stop := context.WithCancel(detached)
+	queue := make(chan T)
 	go func() {
 		defer stop()
-		defer close(ids)
-		for _, id := range posts {
+		defer close(queue)
+		for _, item := range items {
 			select {
-			case ids <- id:
+			case queue <- item:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	for range min(nudgers, len(posts)) {
+	for range min(nudgers, len(items)) {
 		go func() {
-			for id := range ids {
-				if err := s.Workflows.SignalChanged(context.WithoutCancel(ctx), id); err != nil {
-					s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", id, "error", err)
+			for item := range queue {
+				if do(detached, item) != nil {
 					stop()
 					return
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"dateline/api/spec"
@@ -213,6 +214,11 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		Late                int64   `json:"late"`
 		Measured            int64   `json:"measured"`
 	}{d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates, d.Weekly.Late, d.Weekly.Measured}
+	hubs := make([]spec.HubSubscription, len(d.Hubs))
+	for i, h := range d.Hubs {
+		hubs[i] = hubJSON(h, now)
+	}
+	out.Hubs = &hubs
 	failures := make([]spec.DomainFetchError, len(d.RecentErrors))
 	for i, p := range d.RecentErrors {
 		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: noteJSON(crawl.Problem(p.Reason, p.Status)), At: p.At}
@@ -223,8 +229,23 @@ func domainJSON(d seeds.Domain) spec.Domain {
 	out.RecentErrors = &failures
 	pages := make([]spec.PageWithoutArticle, len(d.NoArticle))
 	for i, p := range d.NoArticle {
-		pages[i] = spec.PageWithoutArticle{Url: p.URL, FetchedAt: p.At.UTC(), Reason: spec.PageWithoutArticleReason(p.Reason), Detail: p.Detail}
+		pages[i] = spec.PageWithoutArticle{Url: p.URL, FetchedAt: p.At.UTC(), Reason: spec.NoArticleReason(p.Reason), Detail: p.Detail}
 	}
 	out.WithoutArticle = &pages
+	return out
+}
+
+func hubJSON(h crawl.PushedFeed, now time.Time) spec.HubSubscription {
+	out := spec.HubSubscription{Feed: h.FeedURL, Hub: h.Hub, Status: spec.HubSubscriptionStatus(h.Status), LeaseEndsAt: h.LeaseEndsAt, DeliveredAt: h.DeliveredAt}
+	if h.Status == crawl.PushActive && h.LeaseEndsAt != nil && !h.LeaseEndsAt.After(now) {
+		out.Status = spec.HubSubscriptionStatusExpired
+	}
+	if problem, detail, _ := strings.Cut(h.LastError, ": "); problem != "" {
+		code := spec.HubSubscriptionProblem(problem)
+		out.Problem = &code
+		if detail != "" {
+			out.Detail = &detail
+		}
+	}
 	return out
 }

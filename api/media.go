@@ -175,6 +175,9 @@ func mediaJSON(m media.Item) spec.Media {
 	if m.Frames > 1 {
 		out.Frames = &m.Frames
 	}
+	if m.Pages > 0 {
+		out.Pages = &m.Pages
+	}
 	if m.Duration > 0 {
 		seconds := m.Duration.Seconds()
 		out.DurationSeconds = &seconds

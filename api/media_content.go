@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/media"
 )
 
 const mediaContentRoute = "/api/v1/media/:id/content"
@@ -40,7 +41,11 @@ func (s *Server) mediaContent(c *gin.Context) {
 	h.Set("Content-Type", item.MIMEType)
 	h.Set("ETag", `"`+hex.EncodeToString(item.SHA256)+`"`)
 	if item.FileName != "" {
-		h.Set("Content-Disposition", mime.FormatMediaType("inline", map[string]string{"filename": item.FileName}))
+		look := "inline"
+		if item.Kind == media.Document {
+			look = "attachment" // a document can contain scripts and forms
+		}
+		h.Set("Content-Disposition", mime.FormatMediaType(look, map[string]string{"filename": item.FileName}))
 	}
 	http.ServeContent(&problemWriter{c.Writer, c}, c.Request, "", item.CreatedAt, body)
 }

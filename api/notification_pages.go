@@ -12,6 +12,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/throttle"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/notification"
@@ -56,9 +57,9 @@ func (s *Server) notificationRoutes(r *gin.Engine) {
 	}
 }
 
-const decisionHTML = `{{if .Problem}}<p role="alert">{{.Problem}}</p>{{end}}
-{{if .Post}}<blockquote>{{.Post}}</blockquote>{{end}}
-{{if .Published}}<form method="post" action="?choice=published"><label>{{.URLLabel}} <input type="url" name="url" required maxlength="2000"></label> <button>{{.PublishedLabel}}</button></form>{{end}}
+const decisionHTML = `{{if .Problem}}<p class="error" role="alert">{{.Problem}}</p>{{end}}
+{{if .Post}}<blockquote class="preview"><p class="copy">{{.Post}}</p></blockquote>{{end}}
+{{if .Published}}<form method="post" action="?choice=published"><label class="label" for="url">{{.URLLabel}}</label><input class="text" id="url" type="url" name="url" required maxlength="2000" placeholder="https://"><button>{{.PublishedLabel}}</button></form>{{end}}
 {{if .Absent}}<form method="post" action="?choice=absent"><button>{{.AbsentLabel}}</button></form>{{end}}`
 
 // decide asks for, and with a POST request records, whether an uncertain post is
@@ -103,7 +104,7 @@ func (s *Server) decide(c *gin.Context) {
 	case !d.MayDecide:
 		page.Texts, status = []string{look.Translate(webpage.Text{EN: "Your role does not allow you to decide this.", VI: "Vai trò của bạn không được quyết định việc này."})}, http.StatusForbidden
 	default:
-		page.Texts = decisionTexts(look, d)
+		page.Texts = s.decisionTexts(look, d)
 		page.Body, err = look.Body(decisionHTML, map[string]any{"Problem": problem, "Post": d.Content, "Published": choice != "absent", "Absent": choice != "published",
 			"URLLabel":       look.Translate(webpage.Text{EN: "Address of the post", VI: "Địa chỉ bài viết"}),
 			"PublishedLabel": look.Translate(webpage.Text{EN: "It is published", VI: "Bài đã được đăng"}),
@@ -128,15 +129,15 @@ func closedTexts() map[notification.LinkState]webpage.Text {
 }
 
 // decisionTexts says what was searched for and found.
-func decisionTexts(look webpage.Preferences, d notification.Decision) []string {
+func (s *Server) decisionTexts(look webpage.Preferences, d notification.Decision) []string {
 	sent, evidence := d.Found()
-	account := d.Handle + " (" + d.Network + ")"
+	account := d.Handle + " (" + message.NetworkName(d.Network) + ")"
 	texts := []string{look.Translate(webpage.Text{EN: "This post was sent to %s, but no response arrived.", VI: "Bài này đã được gửi lên %s nhưng không nhận được phản hồi."}, account)}
 	if sent != nil {
-		texts = append(texts, look.Translate(webpage.Text{EN: "Searched for: its text on %s, sent at %s.", VI: "Đã tìm: nội dung bài trên %s, gửi lúc %s."}, account, sent.Format(time.RFC1123)))
+		texts = append(texts, look.Translate(webpage.Text{EN: "Searched for: its text on %s, sent at %s.", VI: "Đã tìm: nội dung bài trên %s, gửi lúc %s."}, account, look.Time(sent.In(d.Zone))+sent.In(d.Zone).Format(" MST")))
 	}
-	if evidence != "" {
-		texts = append(texts, look.Translate(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, evidence))
+	if len(evidence) > 0 {
+		texts = append(texts, look.Translate(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, s.Messages[look.Language].Join(evidence, d.Zone, "note", "cause", "problem")))
 	}
 	return append(texts, look.Translate(webpage.Text{EN: "Look at the account, then decide. If you publish it again although it exists, it appears twice.", VI: "Hãy xem tài khoản rồi quyết định. Nếu đăng lại khi bài đã có, bài sẽ xuất hiện hai lần."}))
 }

@@ -124,7 +124,7 @@ func (s *server) uncertainItem(who workspace.Principal) (post.Post, string) {
 	s.Must(err)
 	s.Must(s.Store.ConfirmChannel(s.t.Context(), c.ID, recipient))
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
-	s.Exec(`update post_events set data = '{"evidence": "Nothing like it among 40 posts.", "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
+	s.Exec(`update post_events set data = '{"evidence_parts": [{"code": "not_listed", "message": "Nothing like it among 40 posts.", "params": {"posts": 40}}], "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
 	// Open transactions of other tests on the same server delay events for a moment.
 	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from notification_items") == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		_, err := s.Store.DispatchWebhooks(s.t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/publishing/media"
@@ -160,15 +161,16 @@ func (s *Server) reviewPage(ctx context.Context, plain, problem, comment string)
 		return "", err
 	}
 	if zone, err := timezone.Load(p.TimeZone); err == nil {
-		page.Time = p.ScheduledTime.In(zone).Format("2006-01-02 15:04") + " (" + p.TimeZone + ")"
+		page.Time = page.Look.Time(p.ScheduledTime.In(zone)) + " (" + p.TimeZone + ")"
 	}
 	for i, t := range targets {
-		shown := web.ReviewTarget{Network: t.Account.Network, Handle: t.Account.Handle}
+		shown := web.ReviewTarget{Network: message.NetworkName(t.Account.Network), Handle: t.Account.Handle}
 		segments := p.Segments(p.Targets[i])
 		for n, one := range t.Segments {
 			segment := web.ReviewSegment{Text: one.Network.Text, Card: one.Network.Card}
 			for _, id := range segments[n].AttachmentIDs {
-				segment.Files = append(segment.Files, web.ReviewFile{ID: id.String(), Description: files[id].AltText, IsVideo: strings.HasPrefix(files[id].MIMEType, "video/")})
+				file := files[id]
+				segment.Files = append(segment.Files, web.ReviewFile{ID: id.String(), Name: file.FileName, Description: file.AltText, IsVideo: file.Kind == media.Video, IsDocument: file.Kind == media.Document})
 			}
 			shown.Segments = append(shown.Segments, segment)
 		}

@@ -83,12 +83,15 @@ func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObjec
 		Id      *uuid.UUID                        `json:"id,omitempty"` //nolint:revive // as it is generated
 		Line    int                               `json:"line"`
 		Outcome spec.SeedImportResultLinesOutcome `json:"outcome"`
-		Reason  *string                           `json:"reason,omitempty"`
+		Problem *spec.FieldProblem                `json:"problem,omitempty"`
 		Url     string                            `json:"url"` //nolint:revive // as it is generated
 	}, len(lines))
 	for i, l := range lines {
 		line := &out.Lines[i]
-		line.Line, line.Url, line.Outcome, line.Reason, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome), optional(l.Reason), optionalID(l.ID)
+		line.Line, line.Url, line.Outcome, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome), optionalID(l.ID)
+		if l.Problem.Code != "" {
+			line.Problem = &spec.FieldProblem{Field: l.Problem.Field, Code: l.Problem.Code, Message: l.Problem.Message, Params: messageParams(l.Problem.Params)}
+		}
 		switch l.Outcome {
 		case seeds.Created:
 			out.Created++

@@ -97,7 +97,7 @@ func TestImportSeeds_ListAndOPML(t *testing.T) {
 	if r.Lines[0].Line != 2 {
 		t.Errorf("first seed: got line %d, want 2", r.Lines[0].Line)
 	}
-	if got := r.Lines[2]; got.Outcome != "invalid" || *got.Reason == "" {
+	if got := r.Lines[2]; got.Outcome != "invalid" || got.Problem == nil || got.Problem.Code != "scheme" && got.Problem.Message == "" {
 		t.Errorf("private address: got %+v, want it invalid with a reason", got)
 	}
 	s.decode(s.send("POST", seedsPath+"/import", object{"format": "opml", "text": `<opml version="2.0"><body><outline text="News"><outline type="rss" text="A" xmlUrl="https://a.example/rss"/><outline text="B" type="rss" xmlUrl="https://b.example/feed.xml"/></outline></body></opml>`}), 200, &r)

@@ -142,7 +142,7 @@ func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRe
 }
 
 func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
-	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error), Variant: optional(p.Variant), Paths: []spec.PathMatches{}}
+	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error), ErrorReason: noArticleReason(p.Reason), Variant: optional(p.Variant), Paths: []spec.PathMatches{}}
 	for _, t := range p.Matches {
 		values := t.Values
 		if values == nil {
@@ -198,9 +198,17 @@ func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 	return out
 }
 
+func noArticleReason(reason pipeline.NoArticleReason) *spec.NoArticleReason {
+	if reason == "" {
+		return nil
+	}
+	out := spec.NoArticleReason(reason)
+	return &out
+}
+
 func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
 	out := spec.Extraction{Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
-		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{}}
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason), LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{}}
 	for reason, n := range h.NoArticleReasons {
 		out.NoArticleReasons[string(reason)] = n
 	}

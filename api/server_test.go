@@ -76,7 +76,8 @@ type server struct {
 type temporal struct {
 	mu       sync.Mutex
 	signaled map[uuid.UUID]int
-	crawls   []string // signals to crawls
+	started  map[uuid.UUID]post.Post // those of new posts, which are counted as signals too
+	crawls   []string                // signals to crawls
 	oldest   time.Duration
 	down     error
 	silent   bool
@@ -89,7 +90,22 @@ func (w *temporal) SignalChanged(_ context.Context, id uuid.UUID) error {
 	return w.down
 }
 
-func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.SignalChanged(ctx, p.ID) }
+func (w *temporal) Start(ctx context.Context, p post.Post) error {
+	w.mu.Lock()
+	if w.started == nil {
+		w.started = map[uuid.UUID]post.Post{}
+	}
+	w.started[p.ID] = p
+	w.mu.Unlock()
+	return w.SignalChanged(ctx, p.ID)
+}
+
+func (w *temporal) start(id uuid.UUID) (p post.Post, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok = w.started[id]
+	return p, ok
+}
 
 func (w *temporal) signals(id uuid.UUID) int {
 	w.mu.Lock()

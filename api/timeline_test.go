@@ -42,7 +42,7 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 		kind, text string
 		target     bool
 	}{
-		{"created", "Created, to be published on " + due + " (Europe/Berlin), to " + account.Handle + ".", false},
+		{"created", "Created, to be published at " + due + " (Europe/Berlin), to " + account.Handle + ".", false},
 		{"edited", "Edited: the text.", false},
 		{"sending", "Being sent to " + account.Handle + ", planned for " + planned + ".", true},
 		{"ambiguous", "Sent to " + account.Handle + " at 24 December 2026 12:00:00.412; the connection was reset before a response arrived.", true},

@@ -19,6 +19,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/news/crawl/websub"
 )
 
 // validator validates requests against openapi.yaml before a handler runs.
@@ -75,6 +76,8 @@ func (v *validator) limit() gin.HandlerFunc {
 			limit = v.maxUpload
 		case isBulk(c):
 			limit = bulkMaxBody
+		case c.FullPath() == hubRoute:
+			limit = websub.MaxDelivery
 		}
 		if c.Request.ContentLength > limit {
 			writeTooLarge(c, limit)

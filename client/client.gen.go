@@ -465,6 +465,63 @@ func (e HitType) Valid() bool {
 	}
 }
 
+// Defines values for HubSubscriptionProblem.
+const (
+	HubSubscriptionProblemDenied          HubSubscriptionProblem = "denied"
+	HubSubscriptionProblemFeedBusy        HubSubscriptionProblem = "feed_busy"
+	HubSubscriptionProblemFeedUnavailable HubSubscriptionProblem = "feed_unavailable"
+	HubSubscriptionProblemHubInvalid      HubSubscriptionProblem = "hub_invalid"
+	HubSubscriptionProblemHubRedirects    HubSubscriptionProblem = "hub_redirects"
+	HubSubscriptionProblemHubRefused      HubSubscriptionProblem = "hub_refused"
+	HubSubscriptionProblemHubUnreachable  HubSubscriptionProblem = "hub_unreachable"
+)
+
+// Valid indicates whether the value is a known member of the HubSubscriptionProblem enum.
+func (e HubSubscriptionProblem) Valid() bool {
+	switch e {
+	case HubSubscriptionProblemDenied:
+		return true
+	case HubSubscriptionProblemFeedBusy:
+		return true
+	case HubSubscriptionProblemFeedUnavailable:
+		return true
+	case HubSubscriptionProblemHubInvalid:
+		return true
+	case HubSubscriptionProblemHubRedirects:
+		return true
+	case HubSubscriptionProblemHubRefused:
+		return true
+	case HubSubscriptionProblemHubUnreachable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HubSubscriptionStatus.
+const (
+	HubSubscriptionStatusActive  HubSubscriptionStatus = "active"
+	HubSubscriptionStatusDenied  HubSubscriptionStatus = "denied"
+	HubSubscriptionStatusExpired HubSubscriptionStatus = "expired"
+	HubSubscriptionStatusPending HubSubscriptionStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the HubSubscriptionStatus enum.
+func (e HubSubscriptionStatus) Valid() bool {
+	switch e {
+	case HubSubscriptionStatusActive:
+		return true
+	case HubSubscriptionStatusDenied:
+		return true
+	case HubSubscriptionStatusExpired:
+		return true
+	case HubSubscriptionStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InstagramOptionsKind.
 const (
 	InstagramOptionsKindFeed  InstagramOptionsKind = "feed"
@@ -597,6 +654,7 @@ func (e MastodonOptionsVisibility) Valid() bool {
 // Defines values for MediaKind.
 const (
 	Animation MediaKind = "animation"
+	Document  MediaKind = "document"
 	Image     MediaKind = "image"
 	Video     MediaKind = "video"
 )
@@ -605,6 +663,8 @@ const (
 func (e MediaKind) Valid() bool {
 	switch e {
 	case Animation:
+		return true
+	case Document:
 		return true
 	case Image:
 		return true
@@ -663,6 +723,51 @@ func (e NetworkWays) Valid() bool {
 	case Form:
 		return true
 	case Oauth:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NoArticleReason.
+const (
+	NoArticleReasonBoilerplate      NoArticleReason = "boilerplate"
+	NoArticleReasonExtractionFailed NoArticleReason = "extraction_failed"
+	NoArticleReasonListPage         NoArticleReason = "list_page"
+	NoArticleReasonNoHeadline       NoArticleReason = "no_headline"
+	NoArticleReasonNoText           NoArticleReason = "no_text"
+	NoArticleReasonNotHtml          NoArticleReason = "not_html"
+	NoArticleReasonPageDeleted      NoArticleReason = "page_deleted"
+	NoArticleReasonTooLarge         NoArticleReason = "too_large"
+	NoArticleReasonTooShort         NoArticleReason = "too_short"
+	NoArticleReasonTooSlow          NoArticleReason = "too_slow"
+	NoArticleReasonUnknownEncoding  NoArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the NoArticleReason enum.
+func (e NoArticleReason) Valid() bool {
+	switch e {
+	case NoArticleReasonBoilerplate:
+		return true
+	case NoArticleReasonExtractionFailed:
+		return true
+	case NoArticleReasonListPage:
+		return true
+	case NoArticleReasonNoHeadline:
+		return true
+	case NoArticleReasonNoText:
+		return true
+	case NoArticleReasonNotHtml:
+		return true
+	case NoArticleReasonPageDeleted:
+		return true
+	case NoArticleReasonTooLarge:
+		return true
+	case NoArticleReasonTooShort:
+		return true
+	case NoArticleReasonTooSlow:
+		return true
+	case NoArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -804,51 +909,6 @@ func (e PageSeriesUnit) Valid() bool {
 	case PageSeriesUnitDay:
 		return true
 	case PageSeriesUnitHour:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PageWithoutArticleReason.
-const (
-	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
-	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
-	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
-	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
-	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
-	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
-	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
-	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
-	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
-	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
-	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
-)
-
-// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
-func (e PageWithoutArticleReason) Valid() bool {
-	switch e {
-	case PageWithoutArticleReasonBoilerplate:
-		return true
-	case PageWithoutArticleReasonExtractionFailed:
-		return true
-	case PageWithoutArticleReasonListPage:
-		return true
-	case PageWithoutArticleReasonNoHeadline:
-		return true
-	case PageWithoutArticleReasonNoText:
-		return true
-	case PageWithoutArticleReasonNotHtml:
-		return true
-	case PageWithoutArticleReasonPageDeleted:
-		return true
-	case PageWithoutArticleReasonTooLarge:
-		return true
-	case PageWithoutArticleReasonTooShort:
-		return true
-	case PageWithoutArticleReasonTooSlow:
-		return true
-	case PageWithoutArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -3082,7 +3142,7 @@ type BestTime struct {
 	// Hour Of the day, on the wall clock of the time zone.
 	Hour int `json:"hour"`
 
-	// Lift Clicks per post divided by the average.
+	// Lift Clicks or engagement per post divided by the average.
 	Lift float64 `json:"lift"`
 
 	// Posts Posts in this hour of the week: its sample size.
@@ -3094,7 +3154,7 @@ type BestTime struct {
 
 // BestTimes defines model for BestTimes.
 type BestTimes struct {
-	// Posts Posts on accounts, with tracked links: the sample size.
+	// Posts Posts on accounts whose clicks or engagement are known: the sample size.
 	Posts int `json:"posts"`
 
 	// PostsNeeded Below it, no times are suggested.
@@ -3419,6 +3479,9 @@ type Domain struct {
 	// FetchedToday Pages counted against the daily budget.
 	FetchedToday int `json:"fetched_today"`
 
+	// Hubs WebSub subscriptions of its feeds.
+	Hubs *[]HubSubscription `json:"hubs,omitempty"`
+
 	// IgnoredParameters URL parameters that do not change the page, learned from its pages. Tracking and session parameters are always ignored.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
@@ -3631,6 +3694,19 @@ type Extraction struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorReason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	LastErrorReason *NoArticleReason `json:"last_error_reason,omitempty"`
+
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
 
@@ -3838,6 +3914,30 @@ type HitSummary struct {
 // HitType defines model for HitType.
 type HitType string
 
+// HubSubscription defines model for HubSubscription.
+type HubSubscription struct {
+	// DeliveredAt The last delivery.
+	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
+
+	// Detail What the hub said.
+	Detail      *string    `json:"detail,omitempty"`
+	Feed        string     `json:"feed"`
+	Hub         string     `json:"hub"`
+	LeaseEndsAt *time.Time `json:"lease_ends_at,omitempty"`
+
+	// Problem Why the last request failed.
+	Problem *HubSubscriptionProblem `json:"problem,omitempty"`
+
+	// Status `pending`: requested, not confirmed by the hub. `expired`: the lease is over.
+	Status HubSubscriptionStatus `json:"status"`
+}
+
+// HubSubscriptionProblem Why the last request failed.
+type HubSubscriptionProblem string
+
+// HubSubscriptionStatus `pending`: requested, not confirmed by the hub. `expired`: the lease is over.
+type HubSubscriptionStatus string
+
 // ImportedWorkspace defines model for ImportedWorkspace.
 type ImportedWorkspace struct {
 	// Added Imported objects by section.
@@ -3965,6 +4065,9 @@ type LinkedArticle struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
+	// DocumentTitle The title of an attached document. Absent: the name of its file.
+	DocumentTitle *string `json:"document_title,omitempty"`
+
 	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
@@ -4063,7 +4166,7 @@ type Media struct {
 	Height *int               `json:"height,omitempty"`
 	Id     openapi_types.UUID `json:"id"`
 
-	// Kind An animation is a GIF, WebP or PNG that moves.
+	// Kind An animation is a GIF, WebP or PNG that moves, a document is a PDF.
 	Kind MediaKind `json:"kind"`
 
 	// LocationRemoved A location was removed from the file.
@@ -4074,6 +4177,9 @@ type Media struct {
 
 	// MimeType Detected from the content.
 	MimeType string `json:"mime_type"`
+
+	// Pages Of a document.
+	Pages *int `json:"pages,omitempty"`
 
 	// Rotation Degrees clockwise that players turn the video by.
 	Rotation *int `json:"rotation,omitempty"`
@@ -4103,7 +4209,7 @@ type MediaFitness struct {
 	Accounts []AccountFitness `json:"accounts"`
 }
 
-// MediaKind An animation is a GIF, WebP or PNG that moves.
+// MediaKind An animation is a GIF, WebP or PNG that moves, a document is a PDF.
 type MediaKind string
 
 // MediaMetadata `location`: coordinates and places; `camera`: make, model, lens, serial numbers, exposure,
@@ -4606,6 +4712,19 @@ type NextSlot struct {
 	TimeZone     string             `json:"time_zone"`
 }
 
+// NoArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type NoArticleReason string
+
 // Note A sentence with a code that is stable, and the values in it.
 type Note struct {
 	Code    string `json:"code"`
@@ -4887,22 +5006,9 @@ type PageWithoutArticle struct {
 	// - `too_slow`: above the limit of time
 	// - `page_deleted`: the raw page is no longer stored
 	// - `extraction_failed`: an error of Dateline; see `detail`
-	Reason PageWithoutArticleReason `json:"reason"`
-	Url    string                   `json:"url"`
+	Reason NoArticleReason `json:"reason"`
+	Url    string          `json:"url"`
 }
-
-// PageWithoutArticleReason - `list_page`: a list of other articles
-// - `no_headline`: nothing names the article
-// - `too_short`: too few words of text
-// - `boilerplate`: little text, no date, and mostly other content
-// - `no_text`: no text; the page may need JavaScript
-// - `not_html`: another kind of file
-// - `unknown_encoding`: its characters cannot be decoded
-// - `too_large`: above the limits of size, depth or elements
-// - `too_slow`: above the limit of time
-// - `page_deleted`: the raw page is no longer stored
-// - `extraction_failed`: an error of Dateline; see `detail`
-type PageWithoutArticleReason string
 
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
@@ -5754,6 +5860,9 @@ type RuleConditions struct {
 	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
 	MaxAgeHours int  `json:"max_age_hours"`
 	MinWords    *int `json:"min_words,omitempty"`
+
+	// OncePerStory Skip articles about a story of which the rule has posted an article, from any source. Not for evergreen rules.
+	OncePerStory *bool `json:"once_per_story,omitempty"`
 }
 
 // RuleDecision defines model for RuleDecision.
@@ -6185,8 +6294,10 @@ type SeedImportResult struct {
 		// Line The line of the list, or the number of the OPML outline.
 		Line    int                          `json:"line"`
 		Outcome SeedImportResultLinesOutcome `json:"outcome"`
-		Reason  *string                      `json:"reason,omitempty"`
-		Url     string                       `json:"url"`
+
+		// Problem Why the line is invalid.
+		Problem *FieldProblem `json:"problem,omitempty"`
+		Url     string        `json:"url"`
 	} `json:"lines"`
 }
 
@@ -6274,7 +6385,20 @@ type SelectorPreviewPage struct {
 	Authors   *[]string          `json:"authors,omitempty"`
 
 	// Error Why no article was extracted.
-	Error       *string                 `json:"error,omitempty"`
+	Error *string `json:"error,omitempty"`
+
+	// ErrorReason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	ErrorReason *NoArticleReason        `json:"error_reason,omitempty"`
 	Lead        *string                 `json:"lead,omitempty"`
 	Origins     *map[string]FieldOrigin `json:"origins,omitempty"`
 	Paths       []PathMatches           `json:"paths"`
@@ -9755,7 +9879,7 @@ type ClientInterface interface {
 
 	// UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 	//
-	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+	// JPEG, PNG, GIF, WebP, MP4, MOV, WebM and PDF, one file per request; `alt_text` may come before or
 	// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 	// description is stored once.
 	//
@@ -10335,10 +10459,10 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReport(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BestTimes Suggests times at which earlier posts got more clicks.
+	// BestTimes Suggests times at which earlier posts did better.
 	//
-	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
-	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// From posts that were published in the last 90 days, at least two days ago: by clicks on tracked links or by engagement,
+	// whichever is known for more posts of the account. Each post is compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
 	// count less.
 	//
 	// Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
@@ -13072,7 +13196,7 @@ func (c *Client) ListMedia(ctx context.Context, params *ListMediaParams, reqEdit
 
 // UploadMediaWithBody Uploads a file to attach. Its type is detected from its content.
 //
-// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+// JPEG, PNG, GIF, WebP, MP4, MOV, WebM and PDF, one file per request; `alt_text` may come before or
 // after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 // description is stored once.
 //
@@ -14352,10 +14476,10 @@ func (c *Client) PostReport(ctx context.Context, params *PostReportParams, reqEd
 	return c.Client.Do(req)
 }
 
-// BestTimes Suggests times at which earlier posts got more clicks.
+// BestTimes Suggests times at which earlier posts did better.
 //
-// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
-// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// From posts that were published in the last 90 days, at least two days ago: by clicks on tracked links or by engagement,
+// whichever is known for more posts of the account. Each post is compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
 // count less.
 //
 // Corresponds with GET /api/v1/reports/posts/best-times (the `BestTimes` operationId).
@@ -30210,7 +30334,7 @@ type ClientWithResponsesInterface interface {
 
 	// UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 	//
-	// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+	// JPEG, PNG, GIF, WebP, MP4, MOV, WebM and PDF, one file per request; `alt_text` may come before or
 	// after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 	// description is stored once.
 	//
@@ -30852,10 +30976,10 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/posts (the `PostReport` operationId).
 	PostReportWithResponse(ctx context.Context, params *PostReportParams, reqEditors ...RequestEditorFn) (*PostReportResponse, error)
 
-	// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+	// BestTimesWithResponse Suggests times at which earlier posts did better.
 	//
-	// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
-	// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+	// From posts that were published in the last 90 days, at least two days ago: by clicks on tracked links or by engagement,
+	// whichever is known for more posts of the account. Each post is compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
 	// count less.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -47407,7 +47531,7 @@ func (c *ClientWithResponses) ListMediaWithResponse(ctx context.Context, params 
 
 // UploadMediaWithBodyWithResponse Uploads a file to attach. Its type is detected from its content.
 //
-// JPEG, PNG, GIF, WebP, MP4, MOV and WebM, one file per request; `alt_text` may come before or
+// JPEG, PNG, GIF, WebP, MP4, MOV, WebM and PDF, one file per request; `alt_text` may come before or
 // after it. Large files go to the bucket directly: see `/api/v1/media/uploads`. With an `Idempotency-Key`, the same file under the same name and
 // description is stored once.
 //
@@ -48469,10 +48593,10 @@ func (c *ClientWithResponses) PostReportWithResponse(ctx context.Context, params
 	return ParsePostReportResponse(rsp)
 }
 
-// BestTimesWithResponse Suggests times at which earlier posts got more clicks.
+// BestTimesWithResponse Suggests times at which earlier posts did better.
 //
-// From clicks on tracked links of posts that were published in the last 90 days, at least two days ago. Each post is
-// compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
+// From posts that were published in the last 90 days, at least two days ago: by clicks on tracked links or by engagement,
+// whichever is known for more posts of the account. Each post is compared with the others of its own account. An hour of the week needs five posts, and all together 20; few posts
 // count less.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -467,6 +467,63 @@ func (e HitType) Valid() bool {
 	}
 }
 
+// Defines values for HubSubscriptionProblem.
+const (
+	HubSubscriptionProblemDenied          HubSubscriptionProblem = "denied"
+	HubSubscriptionProblemFeedBusy        HubSubscriptionProblem = "feed_busy"
+	HubSubscriptionProblemFeedUnavailable HubSubscriptionProblem = "feed_unavailable"
+	HubSubscriptionProblemHubInvalid      HubSubscriptionProblem = "hub_invalid"
+	HubSubscriptionProblemHubRedirects    HubSubscriptionProblem = "hub_redirects"
+	HubSubscriptionProblemHubRefused      HubSubscriptionProblem = "hub_refused"
+	HubSubscriptionProblemHubUnreachable  HubSubscriptionProblem = "hub_unreachable"
+)
+
+// Valid indicates whether the value is a known member of the HubSubscriptionProblem enum.
+func (e HubSubscriptionProblem) Valid() bool {
+	switch e {
+	case HubSubscriptionProblemDenied:
+		return true
+	case HubSubscriptionProblemFeedBusy:
+		return true
+	case HubSubscriptionProblemFeedUnavailable:
+		return true
+	case HubSubscriptionProblemHubInvalid:
+		return true
+	case HubSubscriptionProblemHubRedirects:
+		return true
+	case HubSubscriptionProblemHubRefused:
+		return true
+	case HubSubscriptionProblemHubUnreachable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HubSubscriptionStatus.
+const (
+	HubSubscriptionStatusActive  HubSubscriptionStatus = "active"
+	HubSubscriptionStatusDenied  HubSubscriptionStatus = "denied"
+	HubSubscriptionStatusExpired HubSubscriptionStatus = "expired"
+	HubSubscriptionStatusPending HubSubscriptionStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the HubSubscriptionStatus enum.
+func (e HubSubscriptionStatus) Valid() bool {
+	switch e {
+	case HubSubscriptionStatusActive:
+		return true
+	case HubSubscriptionStatusDenied:
+		return true
+	case HubSubscriptionStatusExpired:
+		return true
+	case HubSubscriptionStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InstagramOptionsKind.
 const (
 	InstagramOptionsKindFeed  InstagramOptionsKind = "feed"
@@ -599,6 +656,7 @@ func (e MastodonOptionsVisibility) Valid() bool {
 // Defines values for MediaKind.
 const (
 	Animation MediaKind = "animation"
+	Document  MediaKind = "document"
 	Image     MediaKind = "image"
 	Video     MediaKind = "video"
 )
@@ -607,6 +665,8 @@ const (
 func (e MediaKind) Valid() bool {
 	switch e {
 	case Animation:
+		return true
+	case Document:
 		return true
 	case Image:
 		return true
@@ -665,6 +725,51 @@ func (e NetworkWays) Valid() bool {
 	case Form:
 		return true
 	case Oauth:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NoArticleReason.
+const (
+	NoArticleReasonBoilerplate      NoArticleReason = "boilerplate"
+	NoArticleReasonExtractionFailed NoArticleReason = "extraction_failed"
+	NoArticleReasonListPage         NoArticleReason = "list_page"
+	NoArticleReasonNoHeadline       NoArticleReason = "no_headline"
+	NoArticleReasonNoText           NoArticleReason = "no_text"
+	NoArticleReasonNotHtml          NoArticleReason = "not_html"
+	NoArticleReasonPageDeleted      NoArticleReason = "page_deleted"
+	NoArticleReasonTooLarge         NoArticleReason = "too_large"
+	NoArticleReasonTooShort         NoArticleReason = "too_short"
+	NoArticleReasonTooSlow          NoArticleReason = "too_slow"
+	NoArticleReasonUnknownEncoding  NoArticleReason = "unknown_encoding"
+)
+
+// Valid indicates whether the value is a known member of the NoArticleReason enum.
+func (e NoArticleReason) Valid() bool {
+	switch e {
+	case NoArticleReasonBoilerplate:
+		return true
+	case NoArticleReasonExtractionFailed:
+		return true
+	case NoArticleReasonListPage:
+		return true
+	case NoArticleReasonNoHeadline:
+		return true
+	case NoArticleReasonNoText:
+		return true
+	case NoArticleReasonNotHtml:
+		return true
+	case NoArticleReasonPageDeleted:
+		return true
+	case NoArticleReasonTooLarge:
+		return true
+	case NoArticleReasonTooShort:
+		return true
+	case NoArticleReasonTooSlow:
+		return true
+	case NoArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -806,51 +911,6 @@ func (e PageSeriesUnit) Valid() bool {
 	case PageSeriesUnitDay:
 		return true
 	case PageSeriesUnitHour:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PageWithoutArticleReason.
-const (
-	PageWithoutArticleReasonBoilerplate      PageWithoutArticleReason = "boilerplate"
-	PageWithoutArticleReasonExtractionFailed PageWithoutArticleReason = "extraction_failed"
-	PageWithoutArticleReasonListPage         PageWithoutArticleReason = "list_page"
-	PageWithoutArticleReasonNoHeadline       PageWithoutArticleReason = "no_headline"
-	PageWithoutArticleReasonNoText           PageWithoutArticleReason = "no_text"
-	PageWithoutArticleReasonNotHtml          PageWithoutArticleReason = "not_html"
-	PageWithoutArticleReasonPageDeleted      PageWithoutArticleReason = "page_deleted"
-	PageWithoutArticleReasonTooLarge         PageWithoutArticleReason = "too_large"
-	PageWithoutArticleReasonTooShort         PageWithoutArticleReason = "too_short"
-	PageWithoutArticleReasonTooSlow          PageWithoutArticleReason = "too_slow"
-	PageWithoutArticleReasonUnknownEncoding  PageWithoutArticleReason = "unknown_encoding"
-)
-
-// Valid indicates whether the value is a known member of the PageWithoutArticleReason enum.
-func (e PageWithoutArticleReason) Valid() bool {
-	switch e {
-	case PageWithoutArticleReasonBoilerplate:
-		return true
-	case PageWithoutArticleReasonExtractionFailed:
-		return true
-	case PageWithoutArticleReasonListPage:
-		return true
-	case PageWithoutArticleReasonNoHeadline:
-		return true
-	case PageWithoutArticleReasonNoText:
-		return true
-	case PageWithoutArticleReasonNotHtml:
-		return true
-	case PageWithoutArticleReasonPageDeleted:
-		return true
-	case PageWithoutArticleReasonTooLarge:
-		return true
-	case PageWithoutArticleReasonTooShort:
-		return true
-	case PageWithoutArticleReasonTooSlow:
-		return true
-	case PageWithoutArticleReasonUnknownEncoding:
 		return true
 	default:
 		return false
@@ -3084,7 +3144,7 @@ type BestTime struct {
 	// Hour Of the day, on the wall clock of the time zone.
 	Hour int `json:"hour"`
 
-	// Lift Clicks per post divided by the average.
+	// Lift Clicks or engagement per post divided by the average.
 	Lift float64 `json:"lift"`
 
 	// Posts Posts in this hour of the week: its sample size.
@@ -3096,7 +3156,7 @@ type BestTime struct {
 
 // BestTimes defines model for BestTimes.
 type BestTimes struct {
-	// Posts Posts on accounts, with tracked links: the sample size.
+	// Posts Posts on accounts whose clicks or engagement are known: the sample size.
 	Posts int `json:"posts"`
 
 	// PostsNeeded Below it, no times are suggested.
@@ -3421,6 +3481,9 @@ type Domain struct {
 	// FetchedToday Pages counted against the daily budget.
 	FetchedToday int `json:"fetched_today"`
 
+	// Hubs WebSub subscriptions of its feeds.
+	Hubs *[]HubSubscription `json:"hubs,omitempty"`
+
 	// IgnoredParameters URL parameters that do not change the page, learned from its pages. Tracking and session parameters are always ignored.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
@@ -3633,6 +3696,19 @@ type Extraction struct {
 	LastError   *string    `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
+	// LastErrorReason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	LastErrorReason *NoArticleReason `json:"last_error_reason,omitempty"`
+
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
 
@@ -3840,6 +3916,30 @@ type HitSummary struct {
 // HitType defines model for HitType.
 type HitType string
 
+// HubSubscription defines model for HubSubscription.
+type HubSubscription struct {
+	// DeliveredAt The last delivery.
+	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
+
+	// Detail What the hub said.
+	Detail      *string    `json:"detail,omitempty"`
+	Feed        string     `json:"feed"`
+	Hub         string     `json:"hub"`
+	LeaseEndsAt *time.Time `json:"lease_ends_at,omitempty"`
+
+	// Problem Why the last request failed.
+	Problem *HubSubscriptionProblem `json:"problem,omitempty"`
+
+	// Status `pending`: requested, not confirmed by the hub. `expired`: the lease is over.
+	Status HubSubscriptionStatus `json:"status"`
+}
+
+// HubSubscriptionProblem Why the last request failed.
+type HubSubscriptionProblem string
+
+// HubSubscriptionStatus `pending`: requested, not confirmed by the hub. `expired`: the lease is over.
+type HubSubscriptionStatus string
+
 // ImportedWorkspace defines model for ImportedWorkspace.
 type ImportedWorkspace struct {
 	// Added Imported objects by section.
@@ -3967,6 +4067,9 @@ type LinkedArticle struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
+	// DocumentTitle The title of an attached document. Absent: the name of its file.
+	DocumentTitle *string `json:"document_title,omitempty"`
+
 	// FirstComment A comment on the post by its own account, in a separate call. If it fails, the post is still published, and its timeline has `comment_failed`. Not with a story.
 	FirstComment *FirstComment `json:"first_comment,omitempty"`
 
@@ -4065,7 +4168,7 @@ type Media struct {
 	Height *int               `json:"height,omitempty"`
 	Id     openapi_types.UUID `json:"id"`
 
-	// Kind An animation is a GIF, WebP or PNG that moves.
+	// Kind An animation is a GIF, WebP or PNG that moves, a document is a PDF.
 	Kind MediaKind `json:"kind"`
 
 	// LocationRemoved A location was removed from the file.
@@ -4076,6 +4179,9 @@ type Media struct {
 
 	// MimeType Detected from the content.
 	MimeType string `json:"mime_type"`
+
+	// Pages Of a document.
+	Pages *int `json:"pages,omitempty"`
 
 	// Rotation Degrees clockwise that players turn the video by.
 	Rotation *int `json:"rotation,omitempty"`
@@ -4105,7 +4211,7 @@ type MediaFitness struct {
 	Accounts []AccountFitness `json:"accounts"`
 }
 
-// MediaKind An animation is a GIF, WebP or PNG that moves.
+// MediaKind An animation is a GIF, WebP or PNG that moves, a document is a PDF.
 type MediaKind string
 
 // MediaMetadata `location`: coordinates and places; `camera`: make, model, lens, serial numbers, exposure,
@@ -4608,6 +4714,19 @@ type NextSlot struct {
 	TimeZone     string             `json:"time_zone"`
 }
 
+// NoArticleReason - `list_page`: a list of other articles
+// - `no_headline`: nothing names the article
+// - `too_short`: too few words of text
+// - `boilerplate`: little text, no date, and mostly other content
+// - `no_text`: no text; the page may need JavaScript
+// - `not_html`: another kind of file
+// - `unknown_encoding`: its characters cannot be decoded
+// - `too_large`: above the limits of size, depth or elements
+// - `too_slow`: above the limit of time
+// - `page_deleted`: the raw page is no longer stored
+// - `extraction_failed`: an error of Dateline; see `detail`
+type NoArticleReason string
+
 // Note A sentence with a code that is stable, and the values in it.
 type Note struct {
 	Code    string `json:"code"`
@@ -4889,22 +5008,9 @@ type PageWithoutArticle struct {
 	// - `too_slow`: above the limit of time
 	// - `page_deleted`: the raw page is no longer stored
 	// - `extraction_failed`: an error of Dateline; see `detail`
-	Reason PageWithoutArticleReason `json:"reason"`
-	Url    string                   `json:"url"`
+	Reason NoArticleReason `json:"reason"`
+	Url    string          `json:"url"`
 }
-
-// PageWithoutArticleReason - `list_page`: a list of other articles
-// - `no_headline`: nothing names the article
-// - `too_short`: too few words of text
-// - `boilerplate`: little text, no date, and mostly other content
-// - `no_text`: no text; the page may need JavaScript
-// - `not_html`: another kind of file
-// - `unknown_encoding`: its characters cannot be decoded
-// - `too_large`: above the limits of size, depth or elements
-// - `too_slow`: above the limit of time
-// - `page_deleted`: the raw page is no longer stored
-// - `extraction_failed`: an error of Dateline; see `detail`
-type PageWithoutArticleReason string
 
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
@@ -5756,6 +5862,9 @@ type RuleConditions struct {
 	// MaxAgeHours Since the publication that the page states. An article without one is skipped.
 	MaxAgeHours int  `json:"max_age_hours"`
 	MinWords    *int `json:"min_words,omitempty"`
+
+	// OncePerStory Skip articles about a story of which the rule has posted an article, from any source. Not for evergreen rules.
+	OncePerStory *bool `json:"once_per_story,omitempty"`
 }
 
 // RuleDecision defines model for RuleDecision.
@@ -6187,8 +6296,10 @@ type SeedImportResult struct {
 		// Line The line of the list, or the number of the OPML outline.
 		Line    int                          `json:"line"`
 		Outcome SeedImportResultLinesOutcome `json:"outcome"`
-		Reason  *string                      `json:"reason,omitempty"`
-		Url     string                       `json:"url"`
+
+		// Problem Why the line is invalid.
+		Problem *FieldProblem `json:"problem,omitempty"`
+		Url     string        `json:"url"`
 	} `json:"lines"`
 }
 
@@ -6276,7 +6387,20 @@ type SelectorPreviewPage struct {
 	Authors   *[]string          `json:"authors,omitempty"`
 
 	// Error Why no article was extracted.
-	Error       *string                 `json:"error,omitempty"`
+	Error *string `json:"error,omitempty"`
+
+	// ErrorReason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	ErrorReason *NoArticleReason        `json:"error_reason,omitempty"`
 	Lead        *string                 `json:"lead,omitempty"`
 	Origins     *map[string]FieldOrigin `json:"origins,omitempty"`
 	Paths       []PathMatches           `json:"paths"`
@@ -9347,7 +9471,7 @@ type ServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(c *gin.Context, params PostReportParams)
-	// BestTimes Suggests times at which earlier posts got more clicks.
+	// BestTimes Suggests times at which earlier posts did better.
 	// (GET /api/v1/reports/posts/best-times)
 	BestTimes(c *gin.Context, params BestTimesParams)
 	// PostHighlights Returns what worked in a period, and what did not.
@@ -29435,7 +29559,7 @@ type StrictServerInterface interface {
 	// PostReport Reports how published posts did, from impression to reading.
 	// (GET /api/v1/reports/posts)
 	PostReport(ctx context.Context, request PostReportRequestObject) (PostReportResponseObject, error)
-	// BestTimes Suggests times at which earlier posts got more clicks.
+	// BestTimes Suggests times at which earlier posts did better.
 	// (GET /api/v1/reports/posts/best-times)
 	BestTimes(ctx context.Context, request BestTimesRequestObject) (BestTimesResponseObject, error)
 	// PostHighlights Returns what worked in a period, and what did not.
