@@ -38,6 +38,8 @@ type ReviewSegment struct {
 type ReviewFile struct {
 	ID, Description string
 	IsVideo         bool
+	IsDocument      bool
+	Name            string
 }
 
 // HTML writes the page.

@@ -10,6 +10,9 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"dateline/internal/infra/message"
+	"dateline/internal/infra/webpage"
 )
 
 // dist contains distless.html, and the folder dist if `make web` has built the
@@ -23,6 +26,17 @@ var dist embed.FS
 //
 //go:embed push.js
 var pushWorker []byte
+
+// vietnamese has the program's messages in Vietnamese, which the dashboard shows, too.
+//
+//go:embed src/i18n/messages/vi.json
+var vietnamese []byte
+
+// Messages returns the program's messages in every language but English.
+func Messages() (webpage.Catalogs, error) {
+	vi, err := message.ParseCatalog(vietnamese)
+	return webpage.Catalogs{webpage.Vietnamese: vi}, err
+}
 
 // Page is the dashboard. If the binary contains none, it is a page that explains how to
 // build it and lists the other pages.

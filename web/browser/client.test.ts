@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatelineClient, DatelineError, idempotencyKey, ifVersion, unwrap } from '../../client/typescript/dist/index.js'
-import { Dashboard, Dateline, startBrowser, until } from './harness'
+import { Dashboard, Dateline, shoot, startBrowser, until } from './harness'
 import { Receiver } from './receiver'
 
 const d = new Dateline()
@@ -95,6 +95,37 @@ test('a member adds, tests, changes and removes a notification channel', async (
   await page.getByText('No notification channels').waitFor()
   dashboard.fine()
 })
+
+test('an uncertain post is decided from a notification, in Vietnamese', async () => {
+  const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
+  const channel = await api<{ id: string }>('POST', '/notification-channels', { kind: 'webhook', name: 'Trực đêm', url: receiver.address, types: ['post.uncertain'], time_zone: 'Asia/Ho_Chi_Minh', language: 'vi' })
+  const { networks } = await api<{ networks: { name: string; sandbox_values?: Record<string, string> }[] }>('GET', '/networks')
+  await api('POST', '/accounts/form', { network: 'telegram', sandbox: true, values: networks.find((n) => n.name === 'telegram')?.sandbox_values ?? {} })
+  const telegram = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'telegram')
+  await d.faults({ kind: 'act_then_reset', method: 'POST', path: '/telegram/bot' })
+  const post = await api<{ id: string }>('POST', '/posts', { content: 'Bão số 9 đổi hướng', accounts: [telegram?.id], scheduled_time: new Date(Date.now() + 2000).toISOString() })
+  const message = () => receiver.raw.map((r) => r.body).find((body) => body.includes('Cần kiểm tra'))
+  await until('the notification', () => message() !== undefined, 120_000)
+  await d.faults()
+  const text = message() ?? ''
+  expect(text).toMatch(/gửi lúc \d\d:\d\d, \d\d\/\d\d\/\d{4}/)
+  expect(text).toContain('Kết quả: Bot không xem được danh sách tin đã gửi. Hãy kiểm tra kênh và quyết định.')
+
+  const link = new URL(/https?:\/\/[^\s"\\]+choice=published/.exec(text)?.[0] ?? '')
+  const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN' })
+  await visitor.page.goto(d.api + link.pathname + link.search)
+  await visitor.page.getByText('Kết quả: Bot không xem được danh sách tin đã gửi. Hãy kiểm tra kênh và quyết định.').waitFor()
+  await visitor.page.getByText(/gửi lúc \d\d:\d\d, \d\d\/\d\d\/\d{4} \+07/).waitFor()
+  await visitor.accessible('a decision in Vietnamese')
+  await shoot(visitor, 'decision-vi')
+  await visitor.page.getByLabel('Địa chỉ bài viết').fill('https://t.me/desk/1')
+  await visitor.page.getByRole('button', { name: 'Bài đã được đăng' }).click()
+  await visitor.page.getByText('Đã ghi nhận bài được đăng.').waitFor()
+  await until('the decision', async () => (await api<{ status: string }>('GET', `/posts/${post.id}`)).status === 'posted')
+  visitor.fine()
+  await visitor.close()
+  await api('DELETE', `/notification-channels/${channel.id}`)
+}, 180_000)
 
 test('a browser subscribes and shows notifications', async () => {
   const { page } = dashboard

@@ -61,6 +61,24 @@ test('a set of hashtags is saved from a post, and inserted into another by keybo
   dashboard.fine()
 })
 
+test('an account of the network is found while its name is typed, and inserted by keyboard', async () => {
+  const { page } = dashboard
+  const text = page.getByRole('textbox', { name: 'Text', exact: true })
+  await dashboard.go('/compose')
+  await text.click()
+  await page.keyboard.type('Theo @des')
+  const options = page.getByRole('listbox', { name: 'Accounts to mention' }).getByRole('option')
+  await options.first().waitFor()
+  await dashboard.accessible('accounts to mention')
+  await shoot(dashboard, 'mentions')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await until('the handle to be inserted', async () => /^Theo @desk\S* $/.test(await text.inputValue()))
+  await page.locator('[data-preview=mastodon] [data-span=mention]').waitFor()
+  await page.locator('[data-saving=clean]').waitFor()
+  dashboard.fine()
+})
+
 test('the parts of a thread that wait for their time are canceled', async () => {
   const { page } = dashboard
   const account = (await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')).accounts.find((a) => a.network === 'mastodon')?.id

@@ -88,13 +88,15 @@ export async function fill(d: Dateline): Promise<Content> {
 /** A site with the numbers of 120 days, inserted directly. */
 async function audience(d: Dateline): Promise<string> {
   const { site } = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo Mai', time_zone: 'Asia/Ho_Chi_Minh' })
-  await fetch(`${d.api}/v1/view`, {
-    method: 'POST', body: JSON.stringify({ site: site.write_key, page: '/thoi-su/nuoc-song-dang-cao' }),
-    headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0' },
-  })
+  const view = () =>
+    fetch(`${d.api}/v1/view`, {
+      method: 'POST', body: JSON.stringify({ site: site.write_key, page: '/thoi-su/nuoc-song-dang-cao' }),
+      headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0' },
+    })
+  await until('the key to be known', async () => (await view()).status === 202)
   const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10)
   const report = () => d.send<{ period: { totals: { views?: number } } }>('GET', `/api/v1/sites/${site.id}/report?from=${today}&to=${today}&by=days`)
-  await until('the view to be stored', async () => ((await report()).period.totals.views ?? 0) > 0)
+  await until('the view to be stored', async () => ((await report()).period.totals.views ?? 0) > 0, 150_000)
   d.sql(`
     insert into view_pages (site_id, page, unique_method)
       select '${site.id}', x.page, 'hyperloglog' from (values ('/thoi-su/nuoc-song-dang-cao'), ('/kinh-te/gia-vang-lap-ky-luc'), ('/the-thao/doi-tuyen-thang-tran'), ('/van-hoa/thu-vien-moi')) x (page) on conflict do nothing;

@@ -260,6 +260,26 @@ test('the agenda lists upcoming posts, and several are moved and canceled at onc
   dashboard.fine()
 })
 
+test('posts of authors are approved together in the agenda', async () => {
+  const { page } = dashboard
+  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
+  const day = new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10)
+  d.sql("update workspaces set authors_need_approval = true; update members set role = 'author'")
+  const posts: Post[] = []
+  for (const hour of ['03', '04']) {
+    const post = await api<Post>('POST', '/posts', { content: `Chờ duyệt ${hour}`, accounts: [mastodon], scheduled_time: `${day}T${hour}:00:00Z`, draft: true })
+    posts.push(await api<Post>('POST', `/posts/${post.id}/submit`))
+  }
+  d.sql("update members set role = 'owner'")
+  await dashboard.go('/calendar?view=agenda')
+  await page.locator(`[data-day="${day}"]`).getByRole('checkbox').first().check()
+  await page.getByText('2 selected').waitFor()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await until('both to be scheduled', async () => (await Promise.all(posts.map((p) => api<Post>('GET', `/posts/${p.id}`)))).every((p) => p.status === 'scheduled'))
+  d.sql('update workspaces set authors_need_approval = false')
+  dashboard.fine()
+})
+
 test('an account gets a label and a color, and a version is marked as customized', async () => {
   const { page } = dashboard
   await dashboard.go('/accounts')

@@ -89,7 +89,7 @@ async function visit(look: Look, pages: Record<string, string>, folder: string, 
     await dashboard.live()
     problems.push(...(await dashboard.barriers()).map((b) => `${name}: ${b}`))
     if (language === 'vi') problems.push(...(await shownTexts(page)).filter(({ text }) => isEnglish(text) && !written.includes(text)).map(({ text, attribute }) => `${name}: English${attribute ? ` ${attribute}` : ''}: ${text}`))
-    if (process.env.LOOKS && process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${folder}-${name}-${look.join('-')}.png`, fullPage: width > 600, animations: 'disabled' })
+    if (process.env.LOOKS && process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${folder}-${name}-${look.join('-')}.png`, fullPage: true, animations: 'disabled' })
   }
   await dashboard.close()
   expect([...new Set(problems)]).toEqual([])

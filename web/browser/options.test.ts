@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser } from 'playwright-core'
-import { Dateline, Dashboard, shoot, startBrowser } from './harness'
+import { Dateline, Dashboard, shoot, startBrowser, until } from './harness'
 
 const d = new Dateline()
 let browser: Browser
@@ -61,3 +61,49 @@ test('options of a network are chosen, validated at their fields, and stored', a
   expect((await drafts())[0]?.options).toEqual({ mastodon: { visibility: 'unlisted' } })
   dashboard.fine()
 })
+
+test('a PDF becomes a document on LinkedIn, with a title of its own', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^LinkedIn/ }).click()
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('checkbox').first().check()
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.locator('[data-account=linkedin]').waitFor()
+
+  const paper = await dashboard.context.newPage()
+  await paper.setContent('<h1>Báo cáo mùa mưa</h1><h1 style="break-before: page">Trang hai</h1>')
+  const buffer = await paper.pdf()
+  await paper.close()
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', { content: 'Báo cáo mùa mưa năm nay', draft: true, accounts: [accounts.find((a) => a.network === 'linkedin')?.id] })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  await page.locator('input[type=file]').first().setInputFiles({ name: 'bao-cao.pdf', mimeType: 'application/pdf', buffer })
+  await page.locator('[data-media]').getByText('2 pages').waitFor()
+  const preview = page.locator('[data-preview=linkedin]')
+  await preview.locator('[data-media-kind=document]').getByText('bao-cao').waitFor()
+  await preview.getByText('On LinkedIn, readers leaf through the pages of the document, and can download it.').waitFor()
+  await page.getByRole('button', { name: /LinkedIn options/ }).click()
+  await page.locator('[data-options=linkedin]').getByRole('textbox', { name: 'Title of the document' }).fill('Mùa mưa 2026')
+  await page.locator('[data-saving=clean]').waitFor()
+  await dashboard.accessible('a document')
+  await shoot(dashboard, 'compose-document')
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  const timeline = await (await fetch(`${d.sandbox}/`)).text()
+  expect(timeline).toContain('Báo cáo mùa mưa năm nay')
+
+  // Other networks refuse it, in words.
+  await dashboard.go('/media')
+  await page.locator('[data-file="bao-cao.pdf"]').click()
+  await page.getByRole('dialog').getByText(/^Removed from the file:.*software/).waitFor()
+  await page.getByRole('dialog').getByText(/It is PDF, which .* does not accept\./).first().waitFor()
+  await dashboard.accessible('a document of the library')
+  dashboard.fine()
+}, 180_000)

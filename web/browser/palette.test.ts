@@ -86,6 +86,26 @@ test('the command palette finds posts, pages and actions by keyboard', async () 
   dashboard.fine()
 })
 
+test('the compact density shows more rows, and is remembered', async () => {
+  const { page } = dashboard
+  for (let hour = 1; hour < 4; hour++) await api('POST', '/posts', { content: `Tin ${hour}`, accounts: [await accountOf('mastodon')], scheduled_time: new Date(Date.now() + 2 * 86_400_000 + hour * 3_600_000).toISOString() })
+  await dashboard.go('/calendar?view=agenda')
+  const height = async () => (await page.locator('.dl-agenda-row').first().boundingBox())?.height ?? 0
+  const comfortable = await height()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Search or run a command' }).fill('compact density')
+  await page.locator('[data-palette=actions]').first().waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await until('the rows to be lower', async () => (await height()) < comfortable)
+  await dashboard.accessible('the compact density')
+  await shoot(dashboard, 'agenda-compact')
+  await page.reload()
+  await until('it to be remembered', async () => (await height()) < comfortable)
+  await page.evaluate(() => localStorage.removeItem('dateline-density'))
+  dashboard.fine()
+})
+
 test('a spreadsheet is checked row by row, and its valid rows become posts', async () => {
   const { page } = dashboard
   const mastodon = await accountOf('mastodon')

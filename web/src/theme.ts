@@ -39,6 +39,8 @@ export const variables: CSSVariablesResolver = () => {
     '--mantine-color-error': '#ff9b93',
     '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     '--mantine-color-body': '#1f2126',
+    '--mantine-color-gray-light': 'var(--mantine-color-dark-5)',
+    '--mantine-color-gray-light-hover': 'var(--mantine-color-dark-4)',
   }
   for (const color of Object.keys(DEFAULT_THEME.colors)) {
     if (color === 'dark') continue

@@ -3,7 +3,7 @@ import { Spotlight, spotlight } from '@mantine/spotlight'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
   IconAlertOctagon, IconBaselineDensityMedium, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconLanguage, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconRss, IconSearch,
-  IconServer, IconSun, IconUsersGroup, type IconProps,
+  IconEye, IconServer, IconSun, IconTopologyStar3, IconUsersGroup, type IconProps,
 } from '@tabler/icons-react'
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -60,7 +60,7 @@ export default function Palette() {
     queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/search', { signal, params: { query: { q: asked, limit: perGroup } }, querySerializer: repeated }))).hits,
   }).data
   const sites = useQuery({ ...sitesQuery, enabled: opened }).data ?? []
-  const to = (path: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
+  const to = (path: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/stories' | '/news/watches' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
   const otherDensity = density === 'compact' ? 'comfortable' : 'compact'
   const scheme = colorScheme === 'dark' ? 'light' : 'dark'
   const actions: Item[] = [
@@ -89,6 +89,8 @@ export default function Palette() {
     { id: 'media', label: t('nav.media'), icon: IconPhoto, run: to('/media') },
     { id: 'readers', label: t('nav.readers'), icon: IconChartBar, run: to('/readers') },
     { id: 'news', label: t('nav.news'), icon: IconNews, run: to('/news') },
+    { id: 'stories', label: t('stories.title'), icon: IconTopologyStar3, run: to('/news/stories') },
+    { id: 'watches', label: t('news.watches'), icon: IconEye, run: to('/news/watches') },
     { id: 'saved', label: t('palette.saved'), icon: IconSearch, run: to('/news/saved') },
     { id: 'seeds', label: t('palette.sources'), icon: IconRss, run: to('/news/seeds') },
     { id: 'system', label: t('nav.system'), icon: IconServer, run: to('/system') },

@@ -7,6 +7,7 @@ const looks = {
   short: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
   day: { day: 'numeric', month: 'short' },
   clock: { hour: '2-digit', minute: '2-digit' },
+  seconds: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
   exact: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { api, type Media, unwrap } from '../api/client'
 
-export const mediaKinds = ['all', 'image', 'animation', 'video'] as const
+export const mediaKinds = ['all', 'image', 'animation', 'video', 'document'] as const
 export type MediaChoice = 'all' | Media['kind']
 
 /** The files of the library, newest first, filtered by words of their names and descriptions. */

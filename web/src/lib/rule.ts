@@ -121,7 +121,8 @@ export function describeRule(rule: string, starts: Wall, t: TFunction, language:
   const r = parseRule(rule)
   if (!r) return rule
   const list = (all: string[]) => new Intl.ListFormat(language).format(all)
-  const said = [t(`repeat.every.${r.freq}`, { count: r.interval })]
+  // Vietnamese has one form of plural, and a word of its own for every day.
+  const said = [r.interval === 1 ? t(`repeat.every.${r.freq}_one` as 'repeat.every.DAILY') : t(`repeat.every.${r.freq}`, { count: r.interval })]
   if (r.freq === 'WEEKLY') said.push(t('repeat.on', { days: list((r.byDay.length > 0 ? r.byDay.map((d) => d.day) : [weekday(starts)]).map((d) => dayName(d, language))) }))
   if (r.freq === 'MONTHLY') {
     if (r.byDay.some((d) => !ordinals[d.nth])) return rule

@@ -41,5 +41,7 @@ test('Vietnamese times stand before their day, which is a number', () => {
   expect(format(at, 'vi', 'Asia/Ho_Chi_Minh', { dateStyle: 'medium' })).toBe('23/11/2026')
   expect(format(at, 'vi', 'UTC', { hour: '2-digit', minute: '2-digit' })).toBe('23:41')
   expect(format(at, 'en', 'UTC', { dateStyle: 'medium' })).toBe('Nov 22, 2026')
+  expect(format(at, 'en', 'UTC', { dateStyle: 'medium', timeStyle: 'short' })).toBe('Nov 22, 2026, 23:41')
+  expect(format(at, 'vi', 'UTC', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })).toBe('Chủ Nhật, 22/11/2026')
   expect(formatRange('2026-10-27', '2026-11-22', 'vi')).not.toMatch(/thg/)
 })

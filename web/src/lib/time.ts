@@ -66,12 +66,13 @@ const clocks = {
 /** Vietnamese newsrooms write the time before the day, and days as 22/11, not as 22 thg 11. */
 function vietnamese({ dateStyle, timeStyle, hour, minute, second, fractionalSecondDigits, timeZoneName, hourCycle, ...day }: Intl.DateTimeFormatOptions) {
   const clock: Intl.DateTimeFormatOptions = timeStyle ? { ...clocks[timeStyle] } : { hour, minute, second, fractionalSecondDigits, timeZoneName }
-  const date: Intl.DateTimeFormatOptions = dateStyle ? { ...dates[dateStyle] } : { ...day, ...(day.month === 'short' ? { month: 'numeric' } : {}) }
+  const date: Intl.DateTimeFormatOptions = dateStyle ? { ...dates[dateStyle] } : { ...day, ...(day.month === 'short' || (day.month === 'long' && day.day && day.year) ? { month: 'numeric' } : {}) }
   return { clock: clock.hour ? { ...clock, hourCycle: hourCycle ?? ('h23' as const) } : undefined, date: Object.keys(date).length > 0 ? date : undefined }
 }
 
 export function format(at: string | number | Date, language: string, zone: string, given: Intl.DateTimeFormatOptions): string {
-  const options = language === 'vi' ? vietnamese(given) : { clock: undefined, date: given }
+  // Newsrooms count 24 hours in English, too.
+  const options = language === 'vi' ? vietnamese(given) : { clock: undefined, date: given.timeStyle ? { hourCycle: 'h23' as const, ...given } : given }
   const one = (o: Intl.DateTimeFormatOptions) => {
     const key = `${language}|${zone}|${JSON.stringify(o)}`
     let f = formats.get(key)

@@ -7,7 +7,7 @@ import { dayName, days } from '../../lib/rule'
 
 type Slot = Schemas['QueueSlot']
 
-/** Suggests slots from the clicks on earlier posts. Absent while nothing is suggested. */
+/** Suggests slots from the clicks on earlier posts, or their engagement. Absent while nothing is suggested. */
 export function BestTimes({ accounts, zone, isTaken, add }: { accounts: string[]; zone: string; isTaken: (slot: Slot) => boolean; add: (slot: Slot) => void }) {
   const { t, i18n } = useTranslation()
   const best = useQuery({ ...bestTimesQuery(accounts, zone), retry: false, enabled: accounts.length > 0 }).data

@@ -136,8 +136,12 @@ function AccountCard({ account: a }: { account: Account }) {
             <Text fw={600} truncate>
               {displayName(a)}
             </Text>
+            {displayName(a) !== a.handle && (
+              <Text size="sm" c="dimmed" truncate title={a.handle}>
+                {a.handle}
+              </Text>
+            )}
             <Text size="sm" c="dimmed" truncate>
-              {displayName(a) === a.handle ? '' : `${a.handle} · `}
               {networkName(a.network)} · {t(`kind.${a.kind}`)}
             </Text>
           </div>

@@ -2,7 +2,7 @@ import '@mantine/schedule/styles.css'
 import 'dayjs/locale/vi'
 import { Alert } from '@mantine/core'
 import { DayView, type ScheduleEventData, WeekView } from '@mantine/schedule'
-import { useViewportSize } from '@mantine/hooks'
+import { useInterval, useViewportSize } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
@@ -41,6 +41,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const navigate = useNavigate()
   const may = useAtLeast('author')
   const [open, setOpen] = useState<Entry>()
+  const [, setMinute] = useState(0)
+  useInterval(() => setMinute((m) => m + 1), 60_000, { autoInvoke: true }) // the current time moves along the labels of the hours
   const day = dayjs(date)
   const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? `${date.slice(0, 7)}-01` : date))
   const from = toInstant(first.format('YYYY-MM-DDT00:00'), zone)
@@ -193,6 +195,13 @@ function scrollStart(zone: string): string {
   return `${String(Math.max(0, hour - 1)).padStart(2, '0')}:00:00`
 }
 
+/** Whether the bubble with the current time covers the label of an hour. */
+function isCovered(clock: string, zone: string): boolean {
+  const minutes = (c: string) => Number(c.slice(0, 2)) * 60 + Number(c.slice(3, 5))
+  const now = toWall(Date.now(), zone).slice(11, 16)
+  return clock !== now && Math.abs(minutes(clock) - minutes(now)) < 15
+}
+
 const ofHours = (zone: string, second: string | undefined, date: string, current: boolean) => ({
   withAllDaySlots: false,
   intervalMinutes: 30,
@@ -204,6 +213,6 @@ const ofHours = (zone: string, second: string | undefined, date: string, current
   getCurrentTime: () => toWall(Date.now(), zone).replace('T', ' '),
   slotLabelFormat: (slot: string) => {
     const clock = slot.slice(11, 16)
-    return second && second !== zone ? `${clock}\n${toWall(toInstant(`${date}T${clock}`, zone), second).slice(11, 16)}` : clock
+    return second && second !== zone ? `${clock}\n${toWall(toInstant(`${date}T${clock}`, zone), second).slice(11, 16)}` : current && isCovered(clock, zone) ? '' : clock
   },
 })

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { bestTimesQuery } from '../../lib/queries'
 import { format, toWall, type Wall } from '../../lib/time'
 
-/** Times at which earlier posts on these accounts got more clicks, with the number of posts that say so. */
+/** Times at which earlier posts on these accounts did better, with the number of posts that say so. */
 export const BestTimes = memo(function BestTimes({ accounts, zone, choose }: { accounts: string[]; zone: string; choose: (when: Wall) => void }) {
   const { t, i18n } = useTranslation()
   const best = useQuery({ ...bestTimesQuery(accounts, zone), enabled: accounts.length > 0, placeholderData: keepPreviousData }).data

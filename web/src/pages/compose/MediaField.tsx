@@ -18,7 +18,7 @@ interface Sending {
   share: number
 }
 
-const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm'
+const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm,application/pdf'
 
 interface Props {
   label: string
@@ -159,26 +159,38 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
     onError: notifyError,
   })
   const name = media?.file_name ?? ''
+  const isDocument = media?.kind === 'document'
   const missing = media !== undefined && (text ?? media.alt_text).trim() === ''
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className="dl-card" p={6} data-media={id}>
       <Box w={84} h={84} style={{ flexShrink: 0, overflow: 'hidden', borderRadius: 6 }}>
         <Thumb media={media} />
       </Box>
-      <Textarea
-        flex={1}
-        size="xs"
-        minRows={3}
-        maxRows={6}
-        autosize
-        label={t('media.altText')}
-        placeholder={t('media.altPlaceholder')}
-        error={missing ? t('media.altMissing') : undefined}
-        maxLength={10_000}
-        value={text ?? media?.alt_text ?? ''}
-        onChange={(e) => setText(e.currentTarget.value)}
-        onBlur={() => text !== undefined && text !== media?.alt_text && describe.mutate(text)}
-      />
+      {isDocument ? (
+        <Box flex={1} miw={0}>
+          <Text size="sm" fw={500} truncate title={name}>
+            {name}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('media.pages', { count: media.pages ?? 0 })}
+          </Text>
+        </Box>
+      ) : (
+        <Textarea
+          flex={1}
+          size="xs"
+          minRows={3}
+          maxRows={6}
+          autosize
+          label={t('media.altText')}
+          placeholder={t('media.altPlaceholder')}
+          error={missing ? t('media.altMissing') : undefined}
+          maxLength={10_000}
+          value={text ?? media?.alt_text ?? ''}
+          onChange={(e) => setText(e.currentTarget.value)}
+          onBlur={() => text !== undefined && text !== media?.alt_text && describe.mutate(text)}
+        />
+      )}
       <Stack gap={4}>
         <ActionIcon variant="subtle" color="red" onClick={remove} aria-label={t('compose.removeMedia', { name })}>
           <IconTrash size={18} aria-hidden />

@@ -68,7 +68,7 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
         <Text size="sm">{t('compose.laterPartsText')}</Text>
       ) : (
         <>
-      <Group align="flex-start" gap="sm">
+      <Group align="flex-start" gap="sm" className="dl-form">
         <WhenField
           label={t(rule ? 'repeat.starts' : 'compose.time')}
           value={draft.when}
@@ -161,7 +161,7 @@ function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
         {t('compose.more')}
       </Button>
       <Collapse expanded={opened}>
-        <Group gap="sm" mt="xs" align="flex-start">
+        <Group gap="sm" mt="xs" align="flex-start" className="dl-form">
           <NumberInput
             label={t('compose.dropIfLate')}
             description={t('compose.dropIfLateText')}

@@ -9,6 +9,7 @@ import { Ago } from '../../components/Ago'
 import { DomainControls, DomainStatus } from '../../components/domain'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { noteText } from '../../i18n/message'
+import { NoArticle } from '../../components/NoArticle'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Failed, Waiting } from '../../components/states'
 import { Time } from '../../components/Time'
@@ -71,6 +72,7 @@ export function DomainPage() {
           <Stack>
             <Newest domain={d} />
             <Settings domain={d} />
+            <Hubs hubs={d.hubs ?? []} />
           </Stack>
         </Grid.Col>
       </Grid>
@@ -127,10 +129,48 @@ function WithoutArticle({ pages }: { pages: Schemas['PageWithoutArticle'][] }) {
             {p.url}
           </Text>
           <Text size="xs" c="dimmed" className="dl-text">
-            {t(`noArticle.reasons.${p.reason}`)}
-            {p.reason === 'extraction_failed' && <span lang="en">: {p.detail}</span>}
+            <NoArticle reason={p.reason} detail={p.detail} />
             {' · '}
             <Ago at={p.fetched_at} />
+          </Text>
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+/** Subscriptions to the WebSub hubs of its feeds; nothing if there are none. */
+function Hubs({ hubs }: { hubs: Schemas['HubSubscription'][] }) {
+  const { t } = useTranslation()
+  if (hubs.length === 0) return null
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('hubs.title')}>
+      <Title order={2} size="h4">
+        {t('hubs.title')}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t('hubs.text')}
+      </Text>
+      {hubs.map((h) => (
+        <div key={h.feed} data-hub={h.status}>
+          <Text size="sm" className="dl-text">
+            {h.feed}
+          </Text>
+          <Text size="xs" c="dimmed" className="dl-text">
+            {t(`hubs.statuses.${h.status}`)}
+            {h.delivered_at && (
+              <>
+                {' · '}
+                {t('hubs.delivered')} <Ago at={h.delivered_at} />
+              </>
+            )}
+            {h.problem && (
+              <>
+                {' · '}
+                {t(`hubs.problems.${h.problem}`)}
+                {h.detail && <span lang="en">: {h.detail}</span>}
+              </>
+            )}
           </Text>
         </div>
       ))}
@@ -159,7 +199,7 @@ function Newest({ domain: d }: { domain: Domain }) {
       )}
       {list.data?.map((a) => (
         <div key={a.id} data-article={a.id}>
-          <LinkAnchor to="/news/articles/$id" params={{ id: a.id }} size="sm" className="dl-text">
+          <LinkAnchor to="/news/articles/$id" params={{ id: a.id }} size="sm" className="dl-text" data-user-text>
             {a.title}
           </LinkAnchor>
           <Text size="xs" c="dimmed">

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Group, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
+import { Alert, Anchor, Box, Button, Group, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconMapPinOff, IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -58,8 +58,8 @@ export function MediaPage() {
                   <Text size="sm" truncate fw={500}>
                     {m.file_name}
                   </Text>
-                  <Text size="xs" c={m.alt_text ? 'dimmed' : 'var(--mantine-color-error)'} truncate>
-                    {m.alt_text || t('media.altMissing')}
+                  <Text size="xs" c={m.alt_text || m.kind === 'document' ? 'dimmed' : 'var(--mantine-color-error)'} truncate>
+                    {m.kind === 'document' ? t('media.pages', { count: m.pages ?? 0 }) : m.alt_text || t('media.altMissing')}
                   </Text>
                   {m.location_removed && (
                     <Group gap={4} wrap="nowrap" c="dimmed">
@@ -116,19 +116,26 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
           <video src={mediaURL(m.id)} controls style={{ maxWidth: '100%', maxHeight: 360 }}>
             <track kind="captions" />
           </video>
+        ) : m.kind === 'document' ? (
+          <Anchor href={mediaURL(m.id)} size="sm">
+            {t('media.download')}
+          </Anchor>
         ) : (
           <img src={mediaURL(m.id)} alt={m.alt_text || m.file_name} style={{ maxWidth: '100%', maxHeight: 360, objectFit: 'contain', alignSelf: 'center' }} />
         )}
         <Text size="sm" c="dimmed">
           {m.mime_type} · {size}
-          {m.width && m.height ? ` · ${m.width} × ${m.height}` : ''} · <Time at={m.created_at} look="short" />
+          {m.width && m.height ? ` · ${m.width} × ${m.height}` : ''}
+          {m.pages ? ` · ${t('media.pages', { count: m.pages })}` : ''} · <Time at={m.created_at} look="short" />
         </Text>
         {m.metadata_removed.length > 0 && (
           <Text size="sm" c="dimmed">
             {t('media.removed')} {new Intl.ListFormat(i18n.language).format(m.metadata_removed.map((kind) => t(`media.removedKinds.${kind}`)))}.
           </Text>
         )}
-        <Textarea label={t('media.altText')} description={t('media.altPlaceholder')} autosize minRows={2} value={alt} readOnly={!may} onChange={(e) => setAlt(e.currentTarget.value)} data-autofocus />
+        {m.kind !== 'document' && (
+          <Textarea label={t('media.altText')} description={t('media.altPlaceholder')} autosize minRows={2} value={alt} readOnly={!may} onChange={(e) => setAlt(e.currentTarget.value)} data-autofocus />
+        )}
         {fitness.data && fitness.data.accounts.length > 0 && (
           <Stack gap={4} component="section" aria-label={t('media.fits')}>
             <Text size="sm" fw={600}>

@@ -41,10 +41,10 @@ export function Results({ rows, found }: { rows: Row[]; found: ReturnType<typeof
 function Hit({ row, narrow }: { row: Row; narrow: boolean }) {
   return (
     <Link to="/news/articles/$id" params={{ id: row.id }} className="dl-link-box dl-hit" data-article={row.id}>
-      <Text fw={600} lineClamp={narrow ? 2 : 1}>
+      <Text fw={600} lineClamp={narrow ? 2 : 1} lang={row.language || undefined}>
         <Marked fragments={row.heading} />
       </Text>
-      <Text size="sm" lineClamp={2} c={row.snippet.length > 0 ? undefined : 'dimmed'}>
+      <Text size="sm" lineClamp={2} lang={row.language || undefined} c={row.snippet.length > 0 ? undefined : 'dimmed'}>
         <Marked fragments={row.snippet} />
       </Text>
       <Group gap="xs" wrap="nowrap" mt={4}>

@@ -8,6 +8,7 @@ import { crawlPace, repeated } from '../../lib/newsQueries'
 export interface Row {
   id: string
   domain: string
+  language?: string
   heading: Schemas['SearchFragment'][]
   snippet: Schemas['SearchFragment'][]
   at: string
@@ -42,12 +43,12 @@ async function list({ domain, from, to }: Asked, cursor: string, signal: AbortSi
   const page = await unwrap(api.GET('/api/v1/articles', {
     params: { query: { limit: 200, ...(domain?.[0] ? { domain: domain[0] } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}), ...(cursor ? { cursor } : {}) } }, signal,
   }))
-  const rows = page.articles.map((a) => ({ id: a.id, domain: a.domain, heading: plain(a.title), snippet: plain(a.lead), at: a.dated_at, section: a.section, authors: a.authors }))
+  const rows = page.articles.map((a) => ({ id: a.id, domain: a.domain, language: a.language, heading: plain(a.title), snippet: plain(a.lead), at: a.dated_at, section: a.section, authors: a.authors }))
   return { rows, next: page.next_cursor }
 }
 
 async function search(query: Asked, cursor: string, signal: AbortSignal): Promise<Found> {
   const answer = await unwrap(api.GET('/api/v1/search', { params: { query: { ...query, limit: 100, ...(cursor ? { cursor } : {}) } }, querySerializer: repeated, signal }))
-  const rows = answer.hits.map((h) => ({ id: h.id, domain: h.domain, heading: h.heading, snippet: h.snippet, at: h.published_at, section: h.section, authors: h.authors }))
+  const rows = answer.hits.map((h) => ({ id: h.id, domain: h.domain, language: h.language, heading: h.heading, snippet: h.snippet, at: h.published_at, section: h.section, authors: h.authors }))
   return { rows, next: answer.next_cursor, answer }
 }

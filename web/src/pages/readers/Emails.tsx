@@ -62,7 +62,7 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
           add.mutate()
         }}
       >
-        <Group align="flex-end" gap="sm">
+        <Group align="flex-end" gap="sm" className="dl-form">
           <TextInput type="email" label={t('emails.email')} required maxLength={254} value={email} onChange={(e) => setEmail(e.currentTarget.value)} style={{ flex: '1 1 14rem' }} />
           <Select label={t('emails.kind')} allowDeselect={false} value={kind} onChange={(v) => v && setKind(v as Kind)} data={kinds.map((value) => ({ value, label: t(`emails.kinds.${value}`) }))} />
           <Button type="submit" loading={add.isPending} disabled={email.trim() === '' || list.data?.can_send_email === false}>
@@ -89,7 +89,7 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
                   {t(`emails.kinds.${s.kind}`)}
                 </Text>
                 {s.last_email && (
-                  <Badge variant="light" color={s.last_email.status === 'dead' ? 'red' : s.last_email.status === 'sent' ? 'green' : 'gray'}>
+                  <Badge variant="light" tt="none" color={s.last_email.status === 'dead' ? 'red' : s.last_email.status === 'sent' ? 'green' : 'gray'}>
                     {t(`emails.states.${s.last_email.status}`, { time: format(s.last_email.sent_at ?? s.last_email.created_at, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }) })}
                   </Badge>
                 )}

@@ -53,7 +53,7 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
         <Text size="sm" c="dimmed">
           {t('imports.text')}
         </Text>
-        <Group align="flex-end" gap="sm">
+        <Group align="flex-end" gap="sm" className="dl-form">
           <Select
             label={t('imports.source')}
             allowDeselect={false}

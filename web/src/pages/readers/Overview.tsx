@@ -75,7 +75,7 @@ function Concurrents({ site }: { site: string }) {
   })
   return (
     concurrents.data && (
-      <Text size="sm" data-concurrents={concurrents.data.concurrents}>
+      <Text size="sm" lh="36px" data-concurrents={concurrents.data.concurrents}>
         <b className="dl-numbers">{new Intl.NumberFormat(i18n.language).format(concurrents.data.concurrents)}</b> {t('report.concurrents')}
       </Text>
     )

@@ -63,10 +63,10 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
         </Table>
       </section>
     )
-  return <Plot label={label} metric={metric} line={line} complete={complete} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
+  return <Plot label={label} metric={metric} grain={grain} line={line} complete={complete} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
 }
 
-function Plot({ label, metric, line, complete, compared, time, longTime }: Pick<Props, 'label' | 'metric' | 'line' | 'complete' | 'compared'> & { time: (at: string | undefined) => string; longTime: (at: string | undefined) => string }) {
+function Plot({ label, metric, grain, line, complete, compared, time, longTime }: Pick<Props, 'label' | 'metric' | 'grain' | 'line' | 'complete' | 'compared'> & { time: (at: string | undefined) => string; longTime: (at: string | undefined) => string }) {
   const { t, i18n } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -83,6 +83,8 @@ function Plot({ label, metric, line, complete, compared, time, longTime }: Pick<
     const compact = metric.kind === 'rate' ? new Intl.NumberFormat(language, { style: 'percent' }) : new Intl.NumberFormat(language, { notation: 'compact' })
     const least = metric.kind === 'rate' ? 0.05 : metric.kind === 'decimal' ? 1 : 4
     const strong = color('--mantine-color-indigo-5')
+    // A day that is not over is compared with the same part of a day: its point would look like a fall.
+    const isCut = (i: number) => grain !== 'hours' && complete > 1 && i >= complete
     const plot = new UPlot(
       {
         width: box.clientWidth,
@@ -101,7 +103,7 @@ function Plot({ label, metric, line, complete, compared, time, longTime }: Pick<
         ],
         hooks: { setCursor: [(u) => setPointed(u.cursor.idx ?? null)] },
       },
-      [line.map((_, i) => i), line.map((_, i) => compared?.[i]?.value ?? null), line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null)))],
+      [line.map((_, i) => i), line.map((_, i) => (isCut(i) ? null : (compared?.[i]?.value ?? null))), line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null)))],
       box,
     )
     const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 240 }))
@@ -110,7 +112,7 @@ function Plot({ label, metric, line, complete, compared, time, longTime }: Pick<
       watch.disconnect()
       plot.destroy()
     }
-  }, [line, complete, compared, metric, language, scheme])
+  }, [line, complete, compared, metric, grain, language, scheme])
   const top = line.reduce<Line | undefined>((best, b) => ((b.value ?? -1) > (best?.value ?? 0) ? b : best), undefined)
   const bucket = pointed === null ? undefined : line[pointed]
   const before = pointed === null ? undefined : compared?.[pointed]

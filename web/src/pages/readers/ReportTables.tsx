@@ -129,7 +129,7 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
           <Table.Th>
             <VisuallyHidden>{name}</VisuallyHidden>
           </Table.Th>
-          <Table.Th w={76} ta="right" fw={500} fz="xs">
+          <Table.Th w={94} ta="right" fw={500} fz="xs">
             {t(`report.metrics.${table.metric}`)}
           </Table.Th>
           {isEngaged && (

@@ -42,12 +42,12 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
         {change && <ChangeBadge change={change} lower={metric.lower} />}
       </Group>
       {compared !== undefined && <VisuallyHidden>{t('report.before', { value: formatMetric(compared, metric.kind, i18n.language) })}</VisuallyHidden>}
-      <Sparkline values={series} />
       {hint && (
         <Text size="xs" c="dimmed">
           {hint}
         </Text>
       )}
+      <Sparkline values={series} />
     </UnstyledButton>
   )
 }

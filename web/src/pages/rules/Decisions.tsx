@@ -7,7 +7,8 @@ import { Ago } from '../../components/Ago'
 import { LinkAnchor } from '../../components/links'
 import { Failed, Waiting } from '../../components/states'
 import { notifyError } from '../../lib/notify'
-import { useAtLeast } from '../../lib/session'
+import { useAtLeast, useMe } from '../../lib/session'
+import { format } from '../../lib/time'
 
 type Decision = Schemas['RuleDecision']
 
@@ -99,8 +100,8 @@ export function Outcome({ outcome }: { outcome: Schemas['RuleOutcome'] }) {
 /** Says why a decision has its outcome. */
 export function ReasonText({ reason, params }: { reason: Schemas['RuleReason']; params: Record<string, unknown> }) {
   const { t, i18n } = useTranslation()
-  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' })
-  const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, key === 'posted_at' ? time.format(new Date(String(value))) : String(value)]))
+  const { time_zone } = useMe().workspace
+  const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, key === 'posted_at' ? format(String(value), i18n.language, time_zone, { dateStyle: 'medium', timeStyle: 'short' }) : String(value)]))
   const name = reason === 'matched' && params.views ? 'matched_views' : reason
   return <>{t(`rules.reasons.${name}`, { ...values, defaultValue: reason })}</>
 }

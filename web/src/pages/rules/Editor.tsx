@@ -95,6 +95,7 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
               </SimpleGrid>
               <Group>
                 <Switch label={t('rules.trackLinks')} checked={d.track_links} onChange={(e) => set({ track_links: e.currentTarget.checked })} />
+                {!d.trigger.evergreen && <Switch label={t('rules.oncePerStory')} checked={d.conditions.once_per_story ?? false} onChange={(e) => set({ conditions: { ...d.conditions, once_per_story: e.currentTarget.checked } })} />}
                 <Switch label={t('rules.image')} checked={d.image === 'article'} onChange={(e) => set({ image: e.currentTarget.checked ? 'article' : 'none' })} />
               </Group>
             </Stack>

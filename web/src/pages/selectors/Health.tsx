@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { NoArticle } from '../../components/NoArticle'
 import { noteText } from '../../i18n/message'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
@@ -67,7 +68,7 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       )}
       {r.last_error && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          <span lang="en">{r.last_error}</span> {r.last_error_at && <Ago at={r.last_error_at} />}
+          <NoArticle reason={r.last_error_reason} detail={r.last_error} /> {r.last_error_at && <Ago at={r.last_error_at} />}
         </Text>
       )}
       {r.requested_action && (

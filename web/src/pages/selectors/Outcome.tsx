@@ -1,6 +1,7 @@
 import { Alert, Anchor, Badge, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
+import { NoArticle } from '../../components/NoArticle'
 import { Time } from '../../components/Time'
 
 /** The extraction result of a page, with generic extraction where selectors match nothing. */
@@ -27,8 +28,8 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
         </Group>
       </Group>
       {p.error ? (
-        <Alert color="red" role="status" lang="en">
-          {p.error}
+        <Alert color="red" role="status">
+          <NoArticle reason={p.error_reason} detail={p.error} />
         </Alert>
       ) : (
         <Table fz="sm" verticalSpacing="xs">
@@ -39,7 +40,7 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
                   {t(`fields.${field as 'title'}`)}
                 </Table.Th>
                 <Table.Td className="dl-text">
-                  {value || '–'}
+                  <span data-user-text>{value || '–'}</span>
                   {p.origins?.[field] && (
                     <Text size="xs" c="dimmed">
                       {t(`article.sources.${p.origins[field].source as 'text'}`, { defaultValue: p.origins[field].source })} · {share.format(p.origins[field].confidence)}

@@ -43,7 +43,7 @@ export function PathField({ place, variant, taken, change }: Props) {
               )}
             </Group>
             {p.values.map((value, j) => (
-              <Text key={j} size="sm" className="dl-text" lineClamp={3} data-value>
+              <Text key={j} size="sm" className="dl-text" lineClamp={3} data-value data-user-text>
                 {value}
               </Text>
             ))}

@@ -34,7 +34,7 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
     <Modal opened onClose={close} size="xl" title={t('series.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack>
         <Parts label={t('compose.text')} value={parts} change={setParts} counts={[]} />
-        <Group align="flex-end" gap="sm">
+        <Group align="flex-end" gap="sm" className="dl-form">
           <WhenField label={t('repeat.starts')} required value={starts} zone={zone} onChange={setStarts} />
           <ZoneSelect value={zone} onChange={setZone} />
         </Group>

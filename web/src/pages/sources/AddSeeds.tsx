@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
+import { problemText } from '../../i18n/message'
 import { errorText, notifySuccess } from '../../lib/notify'
 import { Modal } from '../../components/Modal'
 
@@ -55,7 +56,7 @@ export function AddSeeds({ close }: { close: () => void }) {
             <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.invalid })}>
               {add.data.lines.filter((l) => l.outcome === 'invalid').slice(0, 10).map((l) => (
                 <Text key={l.line} size="sm" className="dl-text">
-                  {l.line}: {l.url} – <span lang="en">{l.reason}</span>
+                  {l.line}: {l.url} – {l.problem && problemText(l.problem)}
                 </Text>
               ))}
             </Alert>

@@ -61,7 +61,7 @@ function Seeds({ add }: { add?: () => void }) {
   if (seeds.length === 0) return (
       <Empty icon={IconSeedling} title={t('news.none')} text={t('news.noneText')} guide="how-to/add-a-source">
         {add && (
-          <Button variant="light" leftSection={<IconPlus size={18} aria-hidden />} onClick={add}>
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add}>
             {t('news.add')}
           </Button>
         )}

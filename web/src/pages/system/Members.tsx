@@ -52,7 +52,7 @@ export function Members() {
             invite.mutate()
           }}
         >
-          <Group align="flex-end" gap="sm">
+          <Group align="flex-end" gap="sm" className="dl-form">
             <TextInput label={t('system.email')} type="email" required value={email} onChange={(e) => setEmail(e.currentTarget.value)} />
             <NativeSelect label={t('system.role')} data={data} value={role} onChange={(e) => setRole(e.currentTarget.value as Role)} />
             <Button type="submit" leftSection={<IconUserPlus size={18} aria-hidden />} loading={invite.isPending}>

@@ -37,7 +37,7 @@ export function Notifications() {
       </Group>
       {list.data.channels.length === 0 ? (
         <Empty icon={IconBell} title={t('channels.none')} text={t('channels.noneText')} guide="how-to/get-notified">
-          <Button variant="light" leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setEditing('new')}>
             {t('channels.add')}
           </Button>
         </Empty>

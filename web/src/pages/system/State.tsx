@@ -33,7 +33,7 @@ export function State() {
         <Queues all={s.queues} />
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        {t('system.version', { version: s.version })} · {t('system.seen')} <Time at={s.at} look="exact" />
+        {t('system.version', { version: s.version })} · {t('system.seen')} <Time at={s.at} look="seconds" />
       </Text>
     </Stack>
   )

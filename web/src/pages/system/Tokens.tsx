@@ -43,7 +43,7 @@ export function Tokens() {
           make.mutate()
         }}
       >
-        <Group align="flex-end" gap="sm">
+        <Group align="flex-end" gap="sm" className="dl-form">
           <TextInput label={t('system.tokenName')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} />
           <MultiSelect label={t('system.scopes')} data={me.scopes} value={scopes} onChange={setScopes} searchable miw={220} maw={420} />
           <NumberInput label={t('system.days')} min={1} max={365} w={150} value={days} onChange={setDays} />

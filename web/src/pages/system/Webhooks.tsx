@@ -39,7 +39,7 @@ export function Webhooks() {
           make.mutate()
         }}
       >
-        <Group align="flex-end" gap="sm">
+        <Group align="flex-end" gap="sm" className="dl-form">
           <TextInput label={t('system.hookURL')} type="url" required placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} miw={240} />
           <MultiSelect label={t('system.hookTypes')} placeholder={chosen.length === 0 ? t('calendar.all') : ''} data={types} value={chosen} onChange={setChosen} miw={220} maw={420} />
           <Button type="submit" leftSection={<IconWebhook size={18} aria-hidden />} loading={make.isPending}>

@@ -1,5 +1,5 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconPlayerPlayFilled } from '@tabler/icons-react'
+import { IconFileTypePdf, IconPlayerPlayFilled } from '@tabler/icons-react'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -53,7 +53,16 @@ export function FrameText({ segment, prefix }: { segment: Segment; prefix?: Reac
 
 /** One file in a grid; a video shows its first frame. */
 function File({ media }: { media?: Media }) {
+  const { t } = useTranslation()
   if (!media) return <span className="dlf-file" />
+  if (media.kind === 'document')
+    return (
+      <span className="dlf-file dlf-document" data-media-kind="document">
+        <IconFileTypePdf size={40} stroke={1.5} aria-hidden />
+        <strong>{media.file_name.replace(/\.pdf$/i, '')}</strong>
+        {t('media.pages', { count: media.pages ?? 0 })}
+      </span>
+    )
   return (
     <span className="dlf-file" data-media-kind={media.kind}>
       {media.kind === 'video' ? (

@@ -33,7 +33,7 @@ export function OptionsPanel({ options, setDraft, accounts, problems }: Props) {
               <Group gap={8}>
                 <NetworkIcon network={network} />
                 <Text size="sm">{t('options.for', { network: networkName(network) })}</Text>
-                {count > 0 && <Badge size="sm" variant="light" color={hasProblem(network) ? 'red' : undefined}>{t('options.set', { count })}</Badge>}
+                {count > 0 && <Badge size="sm" variant="light" tt="none" color={hasProblem(network) ? 'red' : undefined}>{t('options.set', { count })}</Badge>}
               </Group>
             </Accordion.Control>
             <Accordion.Panel>

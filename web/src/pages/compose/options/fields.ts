@@ -64,7 +64,7 @@ export const optionFields: Record<string, Field[]> = {
     choice('reply_control', 'everyone', 'accounts_you_follow', 'mentioned_only', 'parent_post_author_only', 'followers_only'), text('topic', 50), toggle('spoiler_media'), list('spoiler_phrases', 10),
     poll({ choices: 4, length: 25, flags: [] }),
   ],
-  linkedin: [choice('visibility', 'public', 'connections', 'logged_in'), toggle('no_reshare'), poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }), ...firstComment],
+  linkedin: [choice('visibility', 'public', 'connections', 'logged_in'), text('document_title', 200), toggle('no_reshare'), poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }), ...firstComment],
   telegram: [
     toggle('silent'), toggle('protected'), toggle('spoiler'), toggle('caption_above'), toggle('link_preview.disabled'), choice('link_preview.size', 'small', 'large'), toggle('link_preview.above_text'), text('link_preview.url', 2000), { name: 'topic_id', kind: 'number', max: 2_147_483_647 },
     { name: 'buttons', kind: 'buttons' }, poll({ choices: 12, length: 100, minutes: [hour, 6 * hour, day, 3 * day, 7 * day], flags: ['multiple', 'hide_results'] }),
