@@ -52,7 +52,7 @@ func waitServing(ctx context.Context, client healthpb.HealthClient) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the frontend does not answer health checks (%v): %w; see the log with --log-level info", resp.GetStatus(), errors.Join(err, ctx.Err()))
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

@@ -78,6 +78,7 @@ type Worker struct {
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
 	search   worker.Worker // nil: without articles
+	webSub   bool          // hubs of feeds are used
 	stories  bool          // articles are placed in stories
 	rules    bool          // rules are evaluated
 	measure  worker.Worker // nil: metrics of posts are not read
@@ -156,7 +157,7 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, stories: a.Stories != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
 		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
-		w.crawl = NewCrawl(c, *a.Crawler)
+		w.crawl, w.webSub = NewCrawl(c, *a.Crawler), a.Crawler.WebSub != nil
 	}
 	if a.Search != nil {
 		w.search = NewSearch(c, a.Search, a.Stories)
@@ -227,7 +228,7 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}, {w.stories, storySchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.webSub, webSubSchedules()}, {w.search != nil, searchSchedules()}, {w.stories, storySchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {

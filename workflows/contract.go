@@ -3,6 +3,8 @@ package workflows
 import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
+
+	"dateline/internal/publishing/delivery"
 )
 
 // Task queues.
@@ -56,10 +58,14 @@ func PostID(post uuid.UUID) string { return "post/" + post.String() }
 // DeliveryID is the workflow id of a webhook's delivery.
 func DeliveryID(delivery uuid.UUID) string { return "webhook/" + delivery.String() }
 
-// PostInput starts a Post workflow. It holds an id and nothing else, so that an
-// edit is always seen and no content or secret enters a history.
+// PostInput starts a Post workflow. It holds no content and no secret: none may enter a
+// history, and an edit must always be seen.
 type PostInput struct {
 	PostID uuid.UUID
+	// View is the post as it was stored, for a workflow that is started with it: it need
+	// not read the post first. Whoever changes the post signals the workflow. nil: the
+	// workflow reads the post.
+	View *delivery.PostView `json:",omitempty"`
 	// HasSearchAttributes says that it was started with its search attributes. Other
 	// runs set them themselves.
 	HasSearchAttributes bool `json:",omitempty"`

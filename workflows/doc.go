@@ -19,6 +19,9 @@
 //	 └──── park: retry, edit, discard, changed
 //	         └─ 30 days, or the workflow is canceled ──► end
 //
+// A workflow that is started with a new post begins with PostInput.View and reads the
+// post only after a change.
+//
 // The workflow of a post to a single account does not wait for the post's time: it
 // starts the activity at once, which waits at Temporal (delivery.NotDueError).
 //

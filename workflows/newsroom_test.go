@@ -83,11 +83,16 @@ func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, erro
 		n.readErrs--
 		return delivery.PostView{}, errDatabase
 	}
+	return n.current(), nil
+}
+
+// current returns the post as a workflow sees it.
+func (n *newsroom) current() delivery.PostView {
 	v := n.view
 	v.Targets = slices.Clone(v.Targets)
 	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t delivery.TargetView) bool { return !t.Status.IsOpen() })
 	v.Deferred = v.Status == post.Scheduled && len(open) == 1
-	return v, nil
+	return v
 }
 
 // ApplyCommand implements the activity of that name.

@@ -25,6 +25,12 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	if in.HasSearchAttributes {
 		r.visible = visibilityAtStart(work)
 	}
+	if in.View != nil {
+		r.view, r.isCurrent, r.in.View = *in.View, true, nil
+		if err := r.updateVisibility(); err != nil {
+			return PostResult{}, err
+		}
+	}
 	if err := r.run(); err != nil {
 		return PostResult{}, err
 	}

@@ -37,6 +37,40 @@ func TestPost_WaitsUntilItsTime(t *testing.T) {
 	r.wantSent(due)
 }
 
+// Most workflows are started together with their post, and read it only once something
+// has changed.
+func TestPost_StartedWithItsView(t *testing.T) {
+	later := opening.Add(2 * time.Hour)
+	for name, c := range map[string]struct {
+		change func(r *run)
+		want   time.Time
+		reads  int
+	}{
+		"Unchanged": {func(*run) {}, due, 0},
+		"ChangedBeforeItsFirstTask": {func(r *run) {
+			r.room.change(func(v *delivery.PostView) { v.ScheduledTime = later })
+			r.at(0, func() { r.SignalWorkflow(workflows.SignalChanged, nil) })
+		}, later, 1},
+		"ChangeUnheard": {func(r *run) {
+			r.at(30*time.Minute, func() { r.room.change(func(v *delivery.PostView) { v.ScheduledTime = later }) })
+		}, later, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, newRoom("mastodon"))
+			view := r.room.current()
+			c.change(r)
+			r.ExecuteWorkflow(workflows.PostWorkflow, workflows.PostInput{PostID: r.room.id, View: &view})
+			if err := r.GetWorkflowError(); err != nil {
+				t.Fatal(err)
+			}
+			r.wantSent(c.want)
+			if r.room.reads != c.reads {
+				t.Errorf("the post was read %d times, want %d", r.room.reads, c.reads)
+			}
+		})
+	}
+}
+
 func TestPost_InThePastIsPublishedAtOnce(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.ScheduledTime = opening.Add(-time.Hour)

@@ -45,11 +45,18 @@ type scenario struct {
 	setUp  func(room *newsroom)
 	signal func(t *testing.T, c client.Client, id string)
 	end    post.Status
+	// startedWithView starts the workflow with the post as it was stored.
+	startedWithView bool
 }
 
 func scenarios() map[string]*scenario {
 	return map[string]*scenario{
-		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
+		"plain":             {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
+		"started_with_view": {room: newRoom("mastodon"), end: post.Posted, startedWithView: true, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
+		"started_with_view_then_moved": {room: newRoom("mastodon"), end: post.Posted, startedWithView: true, signal: func(t *testing.T, c client.Client, id string) {
+			time.Sleep(time.Second)
+			signal(t, c, id, workflows.SignalPublishNow, "")
+		}},
 		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, signal: func(t *testing.T, c client.Client, id string) {
 			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
 			signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
@@ -214,7 +221,12 @@ func TestRecord(t *testing.T) {
 			if s.setUp != nil {
 				s.setUp(s.room)
 			}
-			run := start(t, c, s.room, workflows.PostID(s.room.id), workflows.PostWorkflow, workflows.PostInput{PostID: s.room.id})
+			in := workflows.PostInput{PostID: s.room.id}
+			if s.startedWithView {
+				view := s.room.current()
+				in.View = &view
+			}
+			run := start(t, c, s.room, workflows.PostID(s.room.id), workflows.PostWorkflow, in)
 			if s.signal != nil {
 				s.signal(t, c, run.GetID())
 			}

@@ -20,7 +20,7 @@ func Measured() []Figure {
 	return []Figure{
 		{"post.transitions", 7, "state transitions", "performance.md, cost: one target"},
 		{"post.transitions.target", 3.5, "state transitions for each further target", "performance.md, cost: 14 for a post with three"},
-		{"post.history", 3049, "bytes of history", "performance.md, cost: one target"},
+		{"post.history", 2672, "bytes of history", "performance.md, cost: one target"},
 		{"post.cpu.dateline", 10, "ms of a core in Dateline", "performance.md, processor time, with scheduling"},
 		{"post.cpu.temporal", 24, "ms of a core in Temporal", "the same; on one machine, with SQLite"},
 		{"post.cpu.postgres", 4, "ms of a core in Postgres", "the same"},

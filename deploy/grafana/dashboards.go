@@ -141,6 +141,12 @@ func crawl() Dashboard {
 			over("Seeds", "short", "", Line{`max by (state) (dateline_crawl_seeds)`, "{{state}}"}),
 			over("Domains", "short", "", Line{`max by (state) (dateline_crawl_domains)`, "{{state}}"}),
 		}},
+		{"WebSub", []Panel{
+			over("Subscriptions to hubs", "short", "", Line{`max by (state) (dateline_websub_subscriptions)`, "{{state}}"}),
+			over("Requests per minute", "short", "Subscriptions that were requested, and what hubs decided.", Line{`60 * sum by (result) (rate(dateline_websub_requests_total[$__rate_interval])) or vector(0)`, "{{result}}"}),
+			over("Deliveries per minute", "short", "By result.", Line{`60 * sum by (result) (rate(dateline_websub_deliveries_total[$__rate_interval])) or vector(0)`, "{{result}}"}),
+			over("Delivered articles per minute", "short", "New ones, before a poll found them.", Line{`60 * sum(rate(dateline_websub_articles_total[$__rate_interval])) or vector(0)`, "articles"}),
+		}},
 		{"Requests", []Panel{
 			over("Requests per second", "reqps", "By outcome.", Line{`sum by (outcome) (rate(dateline_crawl_requests_total[$__rate_interval]))`, "{{outcome}}"}),
 			over("Bytes per second", "Bps", "Of bodies, as they came over the wire.", Line{`sum(rate(dateline_crawl_bytes_total[$__rate_interval]))`, "bytes"}),

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"go.temporal.io/sdk/client"
@@ -28,6 +29,7 @@ import (
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/notification"
 	"dateline/internal/notify/pubsub"
 	"dateline/internal/notify/webhook"
@@ -61,6 +63,7 @@ type parts struct {
 	bus       *pubsub.Bus
 	objects   *objects.Bucket
 	temporal  client.Client
+	planner   *delivery.Planner
 	workflows *starter.Starter
 	networks  platforms.Registry
 	accounts  *account.Service
@@ -69,6 +72,7 @@ type parts struct {
 	webhooks  *webhook.Service
 
 	notifications *notification.Service
+	messages      webpage.Catalogs
 	sealer        *secret.Sealer
 	hooks         *http.Client // for webhooks, with its own connections
 	web           *http.Client // for media URLs, with its own connections
@@ -100,6 +104,8 @@ type process struct {
 	date    string
 	source  string   // address of the source files; can be empty
 	sites   *demoWeb // nil unless the demo runs
+	// document reads openapi.yaml; nil: the API reads it.
+	document func() (*openapi3.T, error)
 }
 
 // build names the build of the program: its version, commit and date.
@@ -197,7 +203,10 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.closers.pushFunc("Temporal client", p.temporal.Close)
-	p.workflows = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.planner = &delivery.Planner{Store: p.store, Networks: p.networks}
+	startedCtx, stopStarted := context.WithCancel(context.WithoutCancel(ctx))
+	p.closers.pushFunc("records of started workflows", stopStarted)
+	p.workflows = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store, log)}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.workflows, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
@@ -217,6 +226,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 			return nil, err
 		}
 		p.closers.push("view counting", p.audience.close)
+	}
+	if p.messages, err = web.Messages(); err != nil {
+		return nil, err
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
 	p.notifications = &notification.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), Push: p.push(), CanSendEmail: cfg.SMTPHost != "", Confirmations: notification.NewConfirmations()}
@@ -266,8 +278,8 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
 	pages := &linkcard.Fetcher{Web: p.web}
-	s := &api.Server{Build: p.of.build(), BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), CanSendEmail: p.cfg.SMTPHost != "",
+	s := &api.Server{Build: p.of.build(), Document: p.of.document, BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), Messages: p.messages, CanSendEmail: p.cfg.SMTPHost != "",
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -278,7 +290,7 @@ func (p *parts) server(page web.Page) *api.Server {
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
-		s.Stories = p.storyEditor()
+		s.Stories, s.Hubs = p.storyEditor(), p.webSubCallback()
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -348,7 +360,7 @@ func (p *parts) worker() *worker.Worker {
 	return worker.New(p.temporal, worker.Activities{
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: store, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
 			Clock: p.clock, Limits: p.limits, Waker: p.workflows, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
-			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
+			Planner:  p.planner,
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.scheduler, Live: p.bus},
 			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.workflows, Live: p.bus, Log: p.log}},
 		Series:   &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/activities"
+	"dateline/api"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
@@ -15,6 +16,7 @@ import (
 	"dateline/internal/news/crawl/seeds"
 	"dateline/internal/news/crawl/seen"
 	"dateline/internal/news/crawl/warc"
+	"dateline/internal/news/crawl/websub"
 	"dateline/internal/news/llm"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/watch"
@@ -32,7 +34,9 @@ type crawlParts struct {
 	fetcher  *fetch.Fetcher
 	pages    *pagestore.Store
 	sites    *pipeline.SiteCache
-	model    *llm.Client // nil if there is no LLM
+	model    *llm.Client           // nil if there is no LLM
+	webSub   *websub.Subscriptions // nil if WebSub is off
+	guard    *ssrf.Guard
 }
 
 // assembleCrawl creates the crawler, if it is on.
@@ -44,6 +48,10 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	guard, err := ssrf.New(allowed)
 	if err != nil {
 		return err
+	}
+	c.guard = guard
+	if p.cfg.WebSub {
+		c.webSub = &websub.Subscriptions{Store: p.store, Sealer: p.sealer, Guard: guard}
 	}
 	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
@@ -69,6 +77,25 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	return nil
 }
 
+// webSubCallback returns the callback of hubs, or nil if WebSub is off.
+func (p *parts) webSubCallback() api.HubCallback {
+	if p.crawl == nil || p.crawl.webSub == nil {
+		return nil
+	}
+	frontier := &crawler.Crawler{URLs: p.store, Seeds: p.store, Parser: crawler.PageParser{Zone: p.cfg.TimeZone},
+		URLIndex: &seen.Index{Filter: &seen.Filter{Redis: p.redis}, Redis: p.redis, Store: p.store}, Policy: crawl.DefaultRevisitPolicy(), Limits: crawler.DefaultLimits(), Log: p.log}
+	return &websub.Callback{Store: p.store, Frontier: frontier, Crawls: p.workflows, Sealer: p.sealer, Metrics: p.telemetry.Crawl, Log: p.log}
+}
+
+// webSubWorker returns the activity that subscribes to hubs, or nil if WebSub is off.
+func (p *parts) webSubWorker(feeds websub.FeedFetcher) *activities.WebSub {
+	if p.crawl.webSub == nil {
+		return nil
+	}
+	return &activities.WebSub{Subscriber: &websub.Subscriber{Store: p.store, Feeds: feeds, Client: p.hooks, Guard: p.crawl.guard, Sealer: p.sealer, BaseURL: p.cfg.PublicURL,
+		Metrics: p.telemetry.Crawl, Log: p.log}}
+}
+
 // crawlWorker returns the crawl activities, or nil if the crawler is off.
 func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
@@ -85,6 +112,9 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
 		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}
 	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)
+	if p.crawl.webSub != nil {
+		d.Subscriptions = p.crawl.webSub
+	}
 	d.Instrument(p.telemetry.Crawl)
 	age := p.cfg.CrawlRetention
 	if age == 0 {
@@ -93,6 +123,7 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	return &worker.CrawlActivities{
 		Articles: p.articleWorker(),
 		Watches:  &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}},
+		WebSub:   p.webSubWorker(d),
 		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
 		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
 			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},

@@ -12,5 +12,5 @@ func (p *parts) measureActivities() *activities.Measure {
 		return nil
 	}
 	return &activities.Measure{Starter: p.workflows, Measurer: &measure.Service{Store: p.store, Accounts: p.accounts, Networks: p.networks, Limits: p.limits,
-		Meter: p.telemetry.Publishing, Share: p.cfg.MetricsShare, Now: p.clock.Now, Log: p.log}}
+		Meter: p.telemetry.Publishing, Bursts: p.running, Share: p.cfg.MetricsShare, Now: p.clock.Now, Log: p.log}}
 }

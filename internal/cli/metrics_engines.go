@@ -61,6 +61,12 @@ func (p *parts) registerCrawlMetrics() error {
 			}, err
 		}, "dateline_crawl_seeds", "dateline_crawl_domains", "dateline_crawl_frontier_urls"),
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
+			c, err := p.store.CountHubSubscriptions(ctx)
+			return telemetry.Samples{
+				"dateline_websub_subscriptions": states("pending", c["pending"], "active", c["active"], "expired", c["expired"], "denied", c["denied"]),
+			}, err
+		}, "dateline_websub_subscriptions"),
+		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
 			pages, oldestPage, err := p.store.PagesToParse(ctx)
 			if err != nil {
 				return nil, err

@@ -18,7 +18,7 @@ func (p *parts) push() *notification.Push {
 
 // notificationSender returns the sender of notifications.
 func (p *parts) notificationSender() *notification.Sender {
-	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks()}
+	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks(), Messages: p.messages}
 	if p.cfg.SMTPHost != "" {
 		s.Mailer = p.smtp()
 	}

@@ -8,11 +8,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/spf13/cobra"
 
+	"dateline/api"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
@@ -53,6 +56,9 @@ func (p *Program) runUp(ctx context.Context, cfg *config.Config, log *slog.Logge
 	if err := o.profiler.serve(ctx, log); err != nil {
 		return err
 	}
+	// While the engines start, this process has time.
+	document := sync.OnceValues(api.ReadDocument)
+	go func() { _, _ = document() }()
 	host, err := embedded.Prepare(ctx, cfg, p.Stderr)
 	if err != nil {
 		return err
@@ -64,7 +70,7 @@ func (p *Program) runUp(ctx context.Context, cfg *config.Config, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, stopEngines(engines)) }()
 
-	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *o.demo, renew: *o.renew, retire: *o.retire}
+	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, document: document, demo: *o.demo, renew: *o.renew, retire: *o.retire}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -99,6 +105,7 @@ type running struct {
 	cfg      *config.Config
 	log      *slog.Logger
 	warnings []string
+	document func() (*openapi3.T, error)
 	demo     bool
 	renew    bool
 	retire   bool
@@ -125,7 +132,7 @@ func (r *running) run(ctx context.Context) error {
 		defer sites.close()
 	}
 	of := r.program.process("up")
-	of.sites = sites
+	of.sites, of.document = sites, r.document
 	parts, err := assemble(ctx, r.cfg, r.log, box, of)
 	if err != nil {
 		return err

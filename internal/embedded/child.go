@@ -187,6 +187,9 @@ func (c *child) logTail() string {
 // permanent is an error of a readiness check that retrying does not resolve.
 type permanent struct{ error }
 
+// readyInterval is the interval of the checks, which fail at once while nothing listens.
+const readyInterval = 10 * time.Millisecond
+
 // waitReady waits until the child is ready, fails permanently or exits, or until readyTimeout.
 func (c *child) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
@@ -205,7 +208,7 @@ func (c *child) waitReady(ctx context.Context) error {
 			return c.failure()
 		case <-ctx.Done():
 			return fmt.Errorf("%s did not become ready within %s (%w); log: %s", c.spec.name, readyTimeout, err, c.logPath)
-		case <-time.After(40 * time.Millisecond):
+		case <-time.After(readyInterval):
 		}
 	}
 }

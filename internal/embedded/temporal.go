@@ -190,6 +190,13 @@ func (p program) args(database string, port, uiPort int, namespace string, attri
 func (h *Host) temporalReady(ctx context.Context, address string, attributes map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	// The client waits longer and longer between its attempts to connect.
+	var d net.Dialer
+	listens, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	_ = listens.Close()
 	c, err := client.NewLazyClient(client.Options{HostPort: address, Namespace: h.cfg.TemporalNamespace,
 		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {

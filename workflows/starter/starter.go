@@ -12,6 +12,7 @@ import (
 
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/rule"
 	"dateline/workflows"
@@ -21,12 +22,21 @@ import (
 type Starter struct {
 	Client    client.Client
 	Namespace string
+	// Posts plans new posts, so that their workflows need not read them; nil: they do.
+	Posts Posts
 	// MaxTaskAttempts is how often a workflow task has to fail for EnsureRunning to
 	// restart the workflow; 0: six times, which takes Temporal more than a minute.
 	MaxTaskAttempts int32
 }
 
 const defaultMaxTaskAttempts = 6
+
+// Posts plans new posts and records that their workflows have started:
+// delivery.Started.
+type Posts interface {
+	View(ctx context.Context, p post.Post) (delivery.PostView, error)
+	Acknowledge(ctx context.Context, post uuid.UUID)
+}
 
 func (s *Starter) temporal() temporalclient.Client {
 	return temporalclient.Client{SDK: s.Client, Namespace: s.Namespace}
@@ -41,12 +51,26 @@ func postWorkflow(in workflows.PostInput) temporalclient.Workflow {
 
 // Start starts the workflow of a new post. Unlike SignalChanged it sends no
 // signal. A workflow that already runs, because the same request came before, is
-// left alone: it reads the row by itself.
+// left alone: it reads the row by itself, or was started with its first revision.
 func (s *Starter) Start(ctx context.Context, p post.Post) error {
-	w := postWorkflow(workflows.PostInput{PostID: p.ID, HasSearchAttributes: true})
+	in := workflows.PostInput{PostID: p.ID, HasSearchAttributes: true}
+	if s.Posts != nil {
+		view, err := s.Posts.View(ctx, p)
+		if err != nil {
+			return err
+		}
+		in.View = &view
+	}
+	w := postWorkflow(in)
 	w.Attributes = workflows.AttributesOf(p)
 	w.Eager = true
-	return s.temporal().Start(ctx, w)
+	if err := s.temporal().Start(ctx, w); err != nil {
+		return err
+	}
+	if s.Posts != nil && p.Revision == 1 {
+		s.Posts.Acknowledge(ctx, p.ID)
+	}
+	return nil
 }
 
 // SignalChanged makes sure that a post's workflow runs and reads its row again.
@@ -120,6 +144,13 @@ func (s *Starter) SignalCrawl(ctx context.Context, domain string, command crawl.
 	}
 	return s.temporal().SignalWithStart(ctx, string(command), temporalclient.Workflow{
 		ID: id, Type: workflows.CrawlDomainWorkflow, Queue: workflows.CrawlQueue,
+		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain, Attributes: domainAttributes(domain)})
+}
+
+// StartCrawl makes sure that a domain is being crawled.
+func (s *Starter) StartCrawl(ctx context.Context, domain string) error {
+	return s.temporal().Start(ctx, temporalclient.Workflow{
+		ID: workflows.CrawlDomainID(domain), Type: workflows.CrawlDomainWorkflow, Queue: workflows.CrawlQueue,
 		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain, Attributes: domainAttributes(domain)})
 }
 

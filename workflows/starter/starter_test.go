@@ -1,7 +1,9 @@
 package starter_test
 
 import (
+	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,10 +11,12 @@ import (
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
@@ -179,6 +183,45 @@ func TestStart(t *testing.T) {
 		t.Fatal(began, err)
 	}
 	running(t, c, workflows.PostID(missing))
+}
+
+// planned plans posts for the starter and records which of them were started.
+type planned struct{ started []uuid.UUID }
+
+func (p *planned) View(_ context.Context, of post.Post) (delivery.PostView, error) {
+	return delivery.PostView{Status: of.Status, Revision: of.Revision, ScheduledTime: of.ScheduledTime}, nil
+}
+
+func (p *planned) Acknowledge(_ context.Context, id uuid.UUID) { p.started = append(p.started, id) }
+
+func TestStart_PassesThePostToItsWorkflow(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	posts := &planned{}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace, Posts: posts}
+	fresh := post.Post{ID: uuid.New(), Revision: 1, Status: post.Scheduled, ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)}
+	edited := fresh
+	edited.ID, edited.Revision = uuid.New(), 2
+	for _, p := range []post.Post{fresh, edited} {
+		if err := s.Start(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		events := c.GetWorkflowHistory(t.Context(), workflows.PostID(p.ID), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		first, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in workflows.PostInput
+		if err := converter.GetDefaultDataConverter().FromPayloads(first.GetWorkflowExecutionStartedEventAttributes().GetInput(), &in); err != nil {
+			t.Fatal(err)
+		}
+		if in.PostID != p.ID || in.View == nil || in.View.Revision != p.Revision || !in.View.ScheduledTime.Equal(p.ScheduledTime) {
+			t.Errorf("started with %+v", in)
+		}
+	}
+	// A workflow that ran before may not know a later revision.
+	if !slices.Equal(posts.started, []uuid.UUID{fresh.ID}) {
+		t.Errorf("recorded %v, want %s only", posts.started, fresh.ID)
+	}
 }
 
 // A later version started the workflow, and this one runs after a rollback: it decides

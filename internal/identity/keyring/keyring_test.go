@@ -45,7 +45,7 @@ func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list
 func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	n := newsroomtest.Open(t)
 	open := []string{
-		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash", "saved_searches.feed_hash", "review_links.secret_hash", // hashes of other parties' secrets
+		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash", "saved_searches.feed_hash", "review_links.secret_hash", "websub_subscriptions.callback_hash", // hashes of other parties' secrets
 		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256", "operations.fingerprint", "operations.content_key", "post_targets.fingerprint", "rule_decisions.text_hash", // hashes of content
 		"view_pages.sketch", // a HyperLogLog: it identifies no one
 		"site_days.sketch",
