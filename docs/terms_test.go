@@ -102,7 +102,6 @@ func allowedText() map[string][]string {
 		`obey(s|ed)?`: { // instructions to a language model in hostile pages
 			"internal/news/llm/skeleton_test.go", "internal/news/pipeline/hostile_test.go", "internal/news/pipeline/llm_test.go"},
 		`patience`:       {"internal/testing/searchtest/articles.txt"},  // an English article
-		`tally|tallies`:  {"temporald/go.mod"},                          // a module's name
 		`crew|hire[sd]?`: {"internal/testing/crawltest/stories_en.txt"}, // people, in invented articles
 	}
 }

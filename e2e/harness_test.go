@@ -86,7 +86,6 @@ func newDateline(t testing.TB, env ...string) *dateline {
 		"DATELINE_POSTGRES_PORT="+e2etest.FreePort(t),
 		"DATELINE_REDIS_PORT="+e2etest.FreePort(t),
 		"DATELINE_S3_PORT="+e2etest.FreePort(t),
-		"DATELINE_TEMPORALD_DIR="+absolute(t, "../temporald"),
 	)
 	d.env = append(d.env, env...)
 	if given := os.Getenv("TEMPORAL_ADDRESS"); given != "" {

@@ -36,10 +36,10 @@ func TestHerd_Survives(t *testing.T) {
 		{"the program 5 s before", -5 * time.Second, program},
 		{"the program at the second", 10 * time.Millisecond, program},
 		{"the program 1 s after", time.Second, program},
-		{"Temporal just before", -500 * time.Millisecond, engine("temporald")},
+		{"Temporal just before", -500 * time.Millisecond, engine("temporal")},
 		{"Postgres just before", -300 * time.Millisecond, engine("postgres")},
 		{"Postgres at the second", 10 * time.Millisecond, engine("postgres")},
-		{"Redis just before", -500 * time.Millisecond, engine("redis-server")},
+		{"Redis just before", -500 * time.Millisecond, engine("redis")},
 		{"Temporal's store, before", -4 * time.Second, func(d *dateline) { d.kill(); d.wipeTemporal(); d.start(); d.ready() }},
 	} {
 		t.Run(strings.ReplaceAll(when.what, " ", "_"), func(t *testing.T) {
@@ -174,7 +174,7 @@ func (d *dateline) killEngine(name string) {
 	d.t.Helper()
 	killed := 0
 	for pid, comm := range children(d.t, d.cmd.Process.Pid) {
-		if strings.HasPrefix(comm, name) {
+		if isEngine(comm, name) {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				d.t.Fatal(err)
 			}
@@ -184,6 +184,11 @@ func (d *dateline) killEngine(name string) {
 	if killed == 0 {
 		d.t.Logf("no %s runs as a child; nothing is killed", name)
 	}
+}
+
+// isEngine reports whether a program is an engine's: Redis can also be Valkey.
+func isEngine(program, engine string) bool {
+	return strings.HasPrefix(program, engine) || engine == "redis" && strings.HasPrefix(program, "valkey")
 }
 
 // wipeTemporal removes Temporal's store. The program must not run.

@@ -3,9 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,30 +60,13 @@ func TestCrash_TemporalUnavailable(t *testing.T) {
 	t.Parallel()
 	enginetest.NeedEngines(t)
 	n := newNetwork(t)
-	port, ui := e2etest.FreePort(t), e2etest.FreePort(t)
-	db := filepath.Join(t.TempDir(), "temporal.db")
-	temporald := func() *exec.Cmd {
-		t.Helper()
-		cmd := exec.Command(temporaltest.Program(t), "--db-filename", db, "--port", port, "--ui-port", ui,
-			"--log-level", "error", "--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword",
-			"--search-attribute", "AccountID=Keyword", "--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatalf("starting temporald: %v", err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		return cmd
-	}
-	first := temporald()
-	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "TEMPORAL_ADDRESS=127.0.0.1:"+port)
+	server := temporaltest.New(t, t.TempDir())
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "TEMPORAL_ADDRESS="+server.Address)
 	d.start()
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
 
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = first.Wait()
+	server.Kill()
 	p := d.schedule("accepted without Temporal", 3*time.Second, to)
 	e2etest.Eventually(t, 90*time.Second, "readiness to notice", func() bool {
 		answer, err := http.Get(d.API + "/readyz")
@@ -95,7 +76,7 @@ func TestCrash_TemporalUnavailable(t *testing.T) {
 		_ = answer.Body.Close()
 		return answer.StatusCode == http.StatusServiceUnavailable
 	})
-	temporald()
+	server.Start(t)
 	d.awaitStatus(p.ID, "posted", 120*time.Second)
 	if c := n.copies("accepted without Temporal"); c != 1 {
 		t.Errorf("the post exists %d times", c)
@@ -131,10 +112,10 @@ func TestCrash_Engines(t *testing.T) {
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
 	p := d.schedule("outlives its engines", 8*time.Second, to)
-	for _, engine := range []string{"temporald", "postgres", "redis-server"} {
+	for _, engine := range []string{"temporal", "postgres", "redis"} {
 		killed := 0
 		for pid, name := range children(t, d.cmd.Process.Pid) {
-			if strings.HasPrefix(name, engine) {
+			if isEngine(name, engine) {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 					t.Fatal(err)
 				}

@@ -65,7 +65,7 @@ func goModules(dirs []string) ([]dependency, error) {
 	for _, dir := range dirs {
 		for _, args := range [][]string{{"-deps", "."}, {"-deps", "-test", "./..."}} {
 			what := building
-			if args[1] == "." && (dir == "." || dir == "temporald") {
+			if args[1] == "." && dir == "." {
 				what = linked
 			}
 			modules, err := list(dir, args)

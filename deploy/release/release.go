@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dateline/internal/embedded/programs"
 )
 
 // release is a build of all files.
@@ -74,20 +76,19 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // likewise
 		return err
 	}
-	for _, p := range []struct{ module, name, flags string }{
-		{".", "dateline", fmt.Sprintf("-X main.version=%s -X main.commit=%s -X main.date=%s -X main.source=%s", r.version, r.commit, r.time.UTC().Format(time.RFC3339), r.source)},
-		{"temporald", "temporald", ""},
-	} {
-		out, err := filepath.Abs(filepath.Join(dir, p.name))
-		if err != nil {
-			return err
-		}
-		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack", "-gcflags=all=-dwarf=false", "-ldflags", strings.TrimSpace("-s -w -buildid= "+p.flags), "-o", out, ".")
-		c.Dir, c.Stderr = p.module, os.Stderr
-		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GOOS="+t.os, "GOARCH="+t.arch)
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("building %s: %w", p.name, err)
-		}
+	out, err := filepath.Abs(filepath.Join(dir, "dateline"))
+	if err != nil {
+		return err
+	}
+	flags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s -X main.date=%s -X main.source=%s", r.version, r.commit, r.time.UTC().Format(time.RFC3339), r.source)
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack", "-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", out, ".")
+	c.Stderr = os.Stderr
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GOOS="+t.os, "GOARCH="+t.arch)
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("building dateline: %w", err)
+	}
+	if err := (programs.Finder{}).Release(ctx, t.os, t.arch, filepath.Join(dir, "engines")); err != nil {
+		return err
 	}
 	if err := os.CopyFS(dir, os.DirFS(manuals)); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 
 // sbom describes the programs of an archive.
 func (r *release) sbom(ctx context.Context, stage, out string) error {
-	c := exec.CommandContext(ctx, "go", "run", "./deploy/sbom", "-version", r.version, "-lock", "web/package-lock.json", filepath.Join(stage, "dateline"), filepath.Join(stage, "temporald"))
+	c := exec.CommandContext(ctx, "go", "run", "./deploy/sbom", "-version", r.version, "-lock", "web/package-lock.json", filepath.Join(stage, "dateline"))
 	var text bytes.Buffer
 	c.Stdout, c.Stderr = &text, os.Stderr
 	if err := c.Run(); err != nil {

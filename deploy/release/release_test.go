@@ -3,6 +3,8 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,22 +51,41 @@ func TestArchive_IsReproducible(t *testing.T) {
 	}
 }
 
-func TestUnpackTar_RejectsPathsOutside(t *testing.T) {
-	for name, h := range map[string]tar.Header{
-		"File": {Typeflag: tar.TypeReg, Name: "../evil"},
-		"Link": {Typeflag: tar.TypeSymlink, Name: "lib/a", Linkname: "../../evil"},
+// packed is a package with one file.
+func packed(t *testing.T, name, text string) *bytes.Buffer {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(text)), Mode: 0o755})
+	if _, errWrite := w.Write([]byte(text)); errors.Join(err, errWrite, w.Close(), z.Close()) != nil {
+		t.Fatal(err, errWrite)
+	}
+	return &b
+}
+
+func TestUnpackPostgres_RejectsPathsOutside(t *testing.T) {
+	for name, in := range map[string]*bytes.Buffer{
+		"File":   packed(t, "package/native/../../../evil", "x"),
+		"Source": packed(t, "package/native/pg-symlinks.json", `[{"source":"native/../../evil","target":"native/lib/a"}]`),
+		"Target": packed(t, "package/native/pg-symlinks.json", `[{"source":"native/lib/a","target":"native/../../evil"}]`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			w := tar.NewWriter(&b)
-			if err := w.WriteHeader(&h); err != nil {
-				t.Fatal(err)
-			}
-			_ = w.Close()
-			if err := unpackTar(&b, t.TempDir()); err == nil {
+			if err := unpackPostgres(in, t.TempDir()); err == nil {
 				t.Error("no error, want one")
 			}
 		})
+	}
+}
+
+func TestUnpackPostgres_MakesLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(unpackPostgres(packed(t, "package/native/lib/libpq.so.5.17", "x"), dir),
+		unpackPostgres(packed(t, "package/native/pg-symlinks.json", `[{"source":"native/lib/libpq.so.5.17","target":"native/lib/libpq.so"}]`), dir)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "lib", "libpq.so")); err != nil || string(text) != "x" {
+		t.Errorf("got %q (%v) behind the link, want the file", text, err)
 	}
 }
 

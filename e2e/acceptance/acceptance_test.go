@@ -69,7 +69,7 @@ func parts() []part {
 	}
 	return []part{
 		{name: "two processes each", test: testTwoProcesses},
-		{name: "Redis Cluster", missing: uninstalled("redis-server"), engine: true, test: testRedisCluster},
+		{name: "Redis Cluster", test: testRedisCluster},
 		{name: "VersityGW (S3)", missing: gateway, engine: true, test: testVersityGW},
 		{name: "Temporal on Postgres", test: testTemporalOnPostgres},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},

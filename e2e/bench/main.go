@@ -31,7 +31,6 @@ func main() {
 
 type options struct {
 	program  string
-	source   string
 	herds    []int
 	accounts int
 	networks int
@@ -56,7 +55,6 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&o.program, "program", "bin/dateline", "the `program` to measure")
-	set.StringVar(&o.source, "temporald", "temporald", "`directory` of temporald's source")
 	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
 	set.DurationVar(&o.lead, "lead", 0, "how long before the second of the first post scheduling begins (default: as long as it takes on an idle machine)")
 	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")

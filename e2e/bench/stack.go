@@ -102,10 +102,6 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err != nil {
 		return s, err
 	}
-	source, err := filepath.Abs(o.source)
-	if err != nil {
-		return s, err
-	}
 	args := []string{"up"}
 	if o.profiles != "" {
 		s.pprof = loopback + ":" + ports[7]
@@ -121,7 +117,6 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 		"DATELINE_POSTGRES_PORT="+ports[4],
 		"DATELINE_REDIS_PORT="+ports[5],
 		"DATELINE_S3_PORT="+ports[6],
-		"DATELINE_TEMPORALD_DIR="+source,
 		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://")+","+strings.TrimPrefix(s.bluesky.URL, "http://"),
 		"DATELINE_LOG_LEVEL=warn",
 	)

@@ -148,14 +148,15 @@ func checkOut(ctx context.Context, commit string) (t tree, remove func() error, 
 	return t, remove, nil
 }
 
-// build builds what the parts need. `make bench-quick` built the Temporal server of this
-// checkout; that of another is built without the dashboard, which would take longest.
+// build builds what the parts need. `make bench-quick` built the program of this checkout; that of another is built without
+// the dashboard, which would take longest. A commit that has a server of its own gets it built.
 func (t tree) build(ctx context.Context, chosen []part) error {
 	if t.dir != "." && slices.ContainsFunc(chosen, func(p part) bool { return p.temporal }) {
-		for _, build := range [][]string{
-			{"go", "build", "-o", "bin/dateline", "."},
-			{"./bin/dateline", "build-temporald", "--source", "temporald", "-o", "bin/temporald"},
-		} {
+		builds := [][]string{{"go", "build", "-o", "bin/dateline", "."}}
+		if _, err := os.Stat(filepath.Join(t.dir, "temporald")); err == nil {
+			builds = append(builds, []string{"./bin/dateline", "build-temporald", "--source", "temporald", "-o", "bin/temporald"})
+		}
+		for _, build := range builds {
 			if _, err := command(ctx, t.dir, build...); err != nil {
 				return err
 			}

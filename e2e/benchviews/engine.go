@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/embedded/programs"
 )
 
 // engine is the benchmark's Redis, with an append-only file as in `dateline
@@ -33,10 +35,14 @@ func startEngine(ctx context.Context) (*engine, error) {
 	addr := l.Addr().String()
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(addr)
-	e := &engine{dir: dir, server: exec.CommandContext(ctx, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+	program, err := programs.Finder{}.Redis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{dir: dir, server: exec.CommandContext(ctx, program, "--port", port, "--bind", "127.0.0.1", "--save", "",
 		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--lazyfree-lazy-expire", "yes", "--dir", dir)}
 	if err := e.server.Start(); err != nil {
-		return nil, fmt.Errorf("start redis-server: %w", err)
+		return nil, fmt.Errorf("start Redis: %w", err)
 	}
 	e.Client = redis.NewClient(&redis.Options{Addr: addr, PoolSize: 128})
 	for range 500 {
@@ -46,7 +52,7 @@ func startEngine(ctx context.Context) (*engine, error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	e.stop()
-	return nil, fmt.Errorf("redis-server does not respond: %w", err)
+	return nil, fmt.Errorf("Redis does not respond: %w", err)
 }
 
 func (e *engine) stop() {

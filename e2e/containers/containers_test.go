@@ -21,7 +21,9 @@ import (
 
 	"dateline/e2e/stack"
 	"dateline/internal/embedded/s3server"
+	"dateline/internal/embedded/temporalserver"
 	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 )
 
@@ -147,7 +149,7 @@ func (c *client) call(method, path string, body any, want int) {
 }
 
 // startEngines starts Postgres and Redis from the operating system's packages, as
-// docker-compose.yml says, temporald instead of the Temporal image, and an S3 server.
+// docker-compose.yml says, the Temporal CLI instead of the Temporal image, and an S3 server.
 func (n *network) startEngines(t *testing.T, services map[string]service) {
 	t.Helper()
 	n.startPostgres(t, services)
@@ -162,13 +164,16 @@ func (n *network) startEngines(t *testing.T, services map[string]service) {
 		e2etest.Must(t, err)
 		go func() { _ = server.Serve(listener) }()
 	})
-	args := []string{filepath.Join(stack.Root(t), "bin", "temporald"), "--db-filename", filepath.Join(e2etest.OpenDir(t), "temporal.db"), "--port", "7233", "--headless", "--namespace", api.env("TEMPORAL_NAMESPACE")}
+	temporal := temporalserver.Server{Database: filepath.Join(e2etest.OpenDir(t), "temporal.db"), Port: 7233, Namespace: api.env("TEMPORAL_NAMESPACE"), SearchAttributes: map[string]string{}}
 	script, err := os.ReadFile(filepath.Join(stack.Root(t), "deploy/temporal/namespace.sh"))
 	e2etest.Must(t, err)
 	for _, m := range regexp.MustCompile(`--name (\w+) --type (\w+)`).FindAllStringSubmatch(string(script), -1) {
-		args = append(args, "--search-attribute", m[1]+"="+m[2])
+		temporal.SearchAttributes[m[1]] = m[2]
 	}
-	n.run(t, nil, args...).WaitForOutput(t, 2*time.Minute, `temporald (ready)`)
+	n.run(t, temporalserver.Env(), append([]string{temporaltest.Program(t)}, temporal.Args()...)...)
+	e2etest.Eventually(t, 2*time.Minute, "Temporal to be ready", func() bool {
+		return exec.Command("ip", "netns", "exec", n.name, temporaltest.Program(t), "operator", "cluster", "health", "--address", temporal.Address()).Run() == nil
+	})
 }
 
 func (n *network) startPostgres(t *testing.T, services map[string]service) {

@@ -28,7 +28,9 @@ import (
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/storetest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 )
 
@@ -57,7 +59,7 @@ func openNewsroom(t *testing.T) *newsroom {
 	e2etest.Must(t, err)
 	t.Cleanup(func() { _ = n.db.Close(context.Background()) })
 
-	n.redis = run(t, nil, redisServer(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", e2etest.OpenDir(t))
+	n.redis = run(t, nil, enginetest.RedisProgram(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", e2etest.OpenDir(t))
 	s3, err := s3server.New(s3server.Options{Dir: e2etest.OpenDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
 	e2etest.Must(t, err)
 	bucket := httptest.NewServer(s3)
@@ -66,16 +68,8 @@ func openNewsroom(t *testing.T) *newsroom {
 	e2etest.Must(t, err)
 	e2etest.Must(t, opened.EnsureBucket(t.Context()))
 
-	temporal := e2etest.FreePort(t)
-	temporald, err := filepath.Abs("../../bin/temporald")
-	e2etest.Must(t, err)
-	if _, err := os.Stat(temporald); err != nil {
-		t.Fatalf("there is no temporald; `make temporald` builds it: %v", err)
-	}
-	run(t, nil, temporald, "--db-filename", filepath.Join(e2etest.OpenDir(t), "temporal.db"), "--port", temporal, "--ui-port", e2etest.FreePort(t), "--log-level", "error",
-		"--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword", "--search-attribute", "AccountID=Keyword",
-		"--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
-	n.temporal, err = sdk.NewLazyClient(sdk.Options{HostPort: "127.0.0.1:" + temporal})
+	temporal := temporaltest.StartIn(t, e2etest.OpenDir(t))
+	n.temporal, err = sdk.NewLazyClient(sdk.Options{HostPort: temporal})
 	e2etest.Must(t, err)
 	t.Cleanup(n.temporal.Close)
 
@@ -90,7 +84,7 @@ func openNewsroom(t *testing.T) *newsroom {
 	t.Cleanup(n.world.Close)
 
 	keyset := filepath.Join(e2etest.OpenDir(t), "keyset.json")
-	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=127.0.0.1:" + temporal, "TEMPORAL_NAMESPACE=default",
+	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=" + temporal, "TEMPORAL_NAMESPACE=default",
 		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test", "DATELINE_KEYSET=" + keyset,
 		"DATELINE_DATA_DIR=" + e2etest.OpenDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
 		"DATELINE_CRAWL_PROXY_URL=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
@@ -98,20 +92,6 @@ func openNewsroom(t *testing.T) *newsroom {
 	n.client = &client{t: t}
 	n.token = regexp.MustCompile(`dl_\S+`).FindString(n.command("token"))
 	return n
-}
-
-func redisServer(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
-	}
-	t.Skip("redis-server is not installed; the alerts about Redis are not tested")
-	return ""
 }
 
 // command runs a command of the program and waits for its end.

@@ -145,16 +145,14 @@ type upped struct {
 func startUp(t *testing.T, flags []string, env ...string) *upped {
 	t.Helper()
 	dir := e2etest.OpenDir(t)
-	temporald, err := filepath.Abs("../../temporald")
-	e2etest.Must(t, err)
-	env = append(env, "DATELINE_DATA_DIR="+dir+"/data", "DATELINE_TEMPORALD_DIR="+temporald)
+	env = append(env, "DATELINE_DATA_DIR="+dir+"/data")
 	for name, prefix := range map[string]string{"DATELINE_API_ADDR": "127.0.0.1:", "DATELINE_SANDBOX_ADDR": "127.0.0.1:", "DATELINE_METRICS_ADDR": "127.0.0.1:",
 		"DATELINE_TEMPORAL_PORT": "", "DATELINE_TEMPORAL_UI_PORT": "", "DATELINE_POSTGRES_PORT": "", "DATELINE_REDIS_PORT": "", "DATELINE_S3_PORT": ""} {
 		env = append(env, name+"="+prefix+e2etest.FreePort(t))
 	}
 	c := run(t, env, program(t), append([]string{"up"}, flags...)...)
-	// Generous: the first start may have to build the Temporal server.
-	c.WaitForOutput(t, 12*time.Minute, "Stop with Ctrl-C")
+	// Generous: the first start may have to fetch engines.
+	c.WaitForOutput(t, 3*time.Minute, "Stop with Ctrl-C")
 	u := &upped{child: c, metrics: c.WaitForOutput(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.WaitForOutput(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
 	u.client = &client{t: t, base: c.WaitForOutput(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.WaitForOutput(t, time.Second, `API token\s+(dl_\S+)`)[1]}
 	// Stop it like an operator, so that it stops its engines.

@@ -4,7 +4,6 @@ package stack
 
 import (
 	"bytes"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/alicebob/miniredis/v2"
 
 	"dateline/internal/embedded/s3server"
 	"dateline/internal/testing/e2etest"
@@ -79,7 +76,7 @@ func Open(t testing.TB, e Engines) *Stack {
 		e.S3 = s3(t)
 	}
 	if e.Redis == "" {
-		e.Redis = redis(t)
+		e.Redis = enginetest.RedisPort(t)
 	}
 	if e.Temporal == "" {
 		e.Temporal = temporaltest.Start(t)
@@ -128,34 +125,6 @@ func (s *Stack) Setup(program string) {
 	}
 	s.Run(program, "migrate")
 	s.Token = s.Run(program, "token")
-}
-
-// redis starts a Redis that listens on TCP, which the settings require.
-func redis(t testing.TB) (url string) {
-	t.Helper()
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is not installed")
-		}
-		t.Log("redis-server is not installed; a stand-in takes its place")
-		return "redis://" + miniredis.RunT(t).Addr()
-	}
-	port := e2etest.FreePort(t)
-	cmd := exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 100 {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			_ = c.Close()
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return "redis://127.0.0.1:" + port
 }
 
 // Run runs a command and waits for its end.

@@ -57,8 +57,12 @@ func newInstallation(t *testing.T) *installation {
 // when the release refuses the data.
 func (in *installation) start(r release) (refusal string) {
 	in.t.Helper()
-	in.up = e2etest.Run(in.t, stack.Root(in.t), append(in.env, "DATELINE_TEMPORALD_DIR="+filepath.Join(r.source, "temporald")), r.program, "up")
-	// A first start may have to build the release's Temporal server.
+	env := in.env
+	if server := filepath.Join(r.source, "temporald"); e2etest.IsDir(server) { // before the Temporal CLI became the server
+		env = append(env, "DATELINE_TEMPORALD_DIR="+server)
+	}
+	in.up = e2etest.Run(in.t, stack.Root(in.t), env, r.program, "up")
+	// A first start may have to build or fetch the release's Temporal server.
 	e2etest.Eventually(in.t, 12*time.Minute, r.name+" to start", func() bool {
 		return strings.Contains(in.up.Log.String(), "\nStop with") || in.up.Ended()
 	})

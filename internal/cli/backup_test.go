@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
-
 	"dateline/internal/embedded/s3server"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
@@ -23,7 +21,7 @@ type externalEngines struct {
 	t       *testing.T
 	dir     string
 	environ []string
-	redis   *miniredis.Miniredis
+	redis   string
 }
 
 func openExternalEngines(t *testing.T) *externalEngines {
@@ -34,8 +32,8 @@ func openExternalEngines(t *testing.T) *externalEngines {
 	n.Must(err)
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
-	r := &externalEngines{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
-	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=redis://" + r.redis.Addr(), "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
+	r := &externalEngines{Newsroom: n, t: t, dir: t.TempDir(), redis: enginetest.RedisPort(t)}
+	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + r.redis, "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
 		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir, "TEMPORAL_ADDRESS=127.0.0.1:1"}
 	return r
 }
@@ -75,10 +73,11 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
 
 	empty := []string{"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json")}
-	r.Must(r.redis.Set("a count", "of before"))
+	store := enginetest.RedisClient(t, r.redis)
+	r.Must(store.Set(t.Context(), "a count", "of before", 0).Err())
 	r.wantOutput(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
 	r.wantOutput(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held", "The keyset cannot be read")
-	if len(r.redis.Keys()) != 0 {
+	if keys := store.DBSize(t.Context()).Val(); keys != 0 {
 		t.Error("Redis still counts from before")
 	}
 	// Restored with its keyset into another installation.

@@ -66,7 +66,7 @@ func (p *Program) Root() *cobra.Command {
 	add(clientGroup, remote.Commands(remote.Options{Version: p.Version, Environ: p.Environ})...)
 	add(serverGroup, p.up(), p.api(), p.worker(), p.migrate(), p.healthcheck())
 	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(), p.importWorkspace(), p.quarantine(), p.doctor(),
-		p.reindex(), p.eval(), p.buildTemporald(), p.settings())
+		p.reindex(), p.eval(), p.temporal(), p.settings())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print version, commit and date", Args: arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
 		return err

@@ -127,7 +127,7 @@ func (p *parts) registerEngineMetrics() error {
 func engineUsage(all []hoststats.Usage) map[string]hoststats.Usage {
 	engines := map[string]hoststats.Usage{}
 	for _, u := range all {
-		name := map[string]string{"postgres": "database", "redis-server": "redis", "valkey-server": "redis", "temporald": "temporal", "temporal": "temporal"}[u.Name]
+		name := map[string]string{"postgres": "database", "redis-server": "redis", "valkey-server": "redis", "temporal": "temporal"}[u.Name]
 		if name == "" {
 			continue
 		}

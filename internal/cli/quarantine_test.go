@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 
 	"dateline/internal/testing/enginetest"
@@ -15,7 +14,7 @@ import (
 // The quarantine is listed, replayed and discarded from the command line.
 func TestQuarantine_FromTheCommandLine(t *testing.T) {
 	n := newsroomtest.Open(t)
-	url := "redis://" + miniredis.RunT(t).Addr() // settings do not support sockets
+	url := enginetest.RedisPort(t) // settings do not support sockets
 	environ := []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + url}
 	run := func(status int, args ...string) string {
 		t.Helper()

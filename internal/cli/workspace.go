@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/kms"
 	"dateline/internal/identity/secret"
@@ -90,13 +89,4 @@ func (p *Program) keyset() *cobra.Command {
 		return err
 	}))
 	return group
-}
-
-func (p *Program) buildTemporald() *cobra.Command {
-	c := p.plainCommand("build-temporald", "build the embedded Temporal server")
-	out := c.Flags().StringP("output", "o", "bin/temporald", "output `file`")
-	source := c.Flags().String("source", "temporald", "source `directory` of temporald")
-	return c.run(func(ctx context.Context, _ []string) error {
-		return embedded.BuildTemporald(ctx, *source, *out, p.Stderr)
-	})
 }

@@ -19,10 +19,11 @@ const maxLogSize = 10 << 20
 
 // childSpec describes how to run and stop a child process.
 type childSpec struct {
-	name       string // names the log and the process id file
+	name       string // names the log
 	path       string
 	args       []string
-	dir        string // working directory
+	env        []string // added to the minimal environment
+	dir        string   // working directory
 	stopSignal syscall.Signal
 	grace      time.Duration // from stopSignal to SIGKILL
 
@@ -42,8 +43,7 @@ type child struct {
 	spec     childSpec
 	cmd      *exec.Cmd
 	logPath  string
-	logStart int64 // offset of this run in the log
-	pidFile  string
+	logStart int64         // offset of this run in the log
 	done     chan struct{} // closed when the process has ended
 	exit     error         // valid after done
 }
@@ -51,7 +51,7 @@ type child struct {
 // startChild starts the process. Its output goes straight to <data>/logs/<name>.log.
 func (h *Host) startChild(spec childSpec) (*child, error) {
 	spec.clean()
-	c := &child{spec: spec, done: make(chan struct{}), pidFile: h.path("run", spec.name+".pid")}
+	c := &child{spec: spec, done: make(chan struct{})}
 	log, err := c.openLog(h.path("logs"))
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (h *Host) startChild(spec childSpec) (*child, error) {
 
 	c.cmd = exec.Command(spec.path, spec.args...)
 	c.cmd.Dir = spec.dir
-	c.cmd.Env = childEnv(h.dataDir)
+	c.cmd.Env = append(childEnv(h.dataDir), spec.env...)
 	c.cmd.Stdout, c.cmd.Stderr = log, log
 	c.cmd.SysProcAttr = childAttributes(spec.stopSignal)
 
@@ -78,10 +78,6 @@ func (h *Host) startChild(spec childSpec) (*child, error) {
 		close(c.done)
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("starting %s: %w", spec.name, err)
-	}
-	if err := os.WriteFile(c.pidFile, fmt.Appendf(nil, "%d\n", c.cmd.Process.Pid), 0o600); err != nil {
-		c.stop(context.Background())
 		return nil, fmt.Errorf("starting %s: %w", spec.name, err)
 	}
 	return c, nil
@@ -143,7 +139,6 @@ func (c *child) stop(ctx context.Context) {
 		<-c.done
 	}
 	c.spec.clean()
-	_ = os.Remove(c.pidFile)
 }
 
 // status returns the exit status. It is valid after done.

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,48 +116,44 @@ func TestChildEnvironment(t *testing.T) {
 	}
 }
 
-func TestStopOrphan(t *testing.T) {
+func TestStopOrphans(t *testing.T) {
 	dir := t.TempDir()
-	pidFile := filepath.Join(dir, "x.pid")
 	start := func(args ...string) (*exec.Cmd, chan error) {
 		cmd := exec.Command("/bin/sh", append([]string{"-c", "sleep 300; true"}, args...)...)
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(pidFile, fmt.Appendf(nil, "%d\n%s\n", cmd.Process.Pid, dir), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
 		go func() { done <- cmd.Wait() }()
 		return cmd, done
 	}
-	stranger, done := start("elsewhere")
-	if err := stopOrphan(pidFile, dir, syscall.SIGTERM, time.Second); err != nil {
-		t.Fatal(err)
+	stop := func(names ...string) {
+		t.Helper()
+		if err := stopOrphans(dir, syscall.SIGTERM, 5*time.Second, names...); err != nil {
+			t.Fatal(err)
+		}
 	}
+	stranger, elsewhere := start("elsewhere")
+	_, here := start(filepath.Join(dir, "conf"))
+	stop("redis-server") // another program, such as an editor of the file
 	select {
-	case <-done:
-		t.Fatal("an unrelated process was stopped")
+	case <-elsewhere:
+		t.Fatal("a process of another directory was stopped")
+	case <-here:
+		t.Fatal("another program was stopped")
 	case <-time.After(100 * time.Millisecond):
 	}
-	if _, err := os.Stat(pidFile); err == nil {
-		t.Error("the stale file still exists")
-	}
-	_ = stranger.Process.Kill()
-	<-done
-
-	_, done = start(filepath.Join(dir, "conf"))
-	if err := stopOrphan(pidFile, dir, syscall.SIGTERM, 5*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	stop("redis-server", "sh")
 	select {
-	case <-done:
+	case <-elsewhere:
+		t.Fatal("a process of another directory was stopped")
+	case <-here:
 	case <-time.After(5 * time.Second):
-		t.Error("our orphan still runs")
+		t.Error("the orphan still runs")
 	}
-	if err := stopOrphan(pidFile, dir, syscall.SIGTERM, time.Second); err != nil {
-		t.Errorf("no file, nothing to do: %v", err)
-	}
+	stop("sh") // nothing to do
+	_ = stranger.Process.Kill()
+	<-elsewhere
 }
 
 func TestSocketDir(t *testing.T) {

@@ -170,9 +170,6 @@ func TestStop_WhilePostgresRestarts(t *testing.T) {
 func TestRedis_KeepsCrashing(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	p := mustStartUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+data)...)
-	if !need(t, p.Children["redis"] != 0, "no Redis server is installed") {
-		return
-	}
 	if err := os.WriteFile(filepath.Join(data, "redis", "redis.conf"), []byte("no-such-setting yes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/retry"
 )
 
 // Endpoints contains the addresses of all engines, local and configured ones.
@@ -60,7 +61,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 	}
 	var starters []func(context.Context) (engine, error)
 	if cfg.DatabaseURL == "" {
-		starters = append(starters, func(ctx context.Context) (engine, error) { return h.startPostgres(ctx, log) })
+		starters = append(starters, h.startPostgres)
 	}
 	if cfg.RedisURL == "" {
 		starters = append(starters, h.startRedis)
@@ -94,6 +95,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 			e.watch(supervision, started[i], log)
 		}
 	}
+	go e.watchDataDir(supervision)
 	if err := errors.Join(firstCause(errs), e.writeEndpoints()); err != nil {
 		// Stop the children even if the context of the caller has ended.
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
@@ -128,6 +130,16 @@ func (e *Engines) watch(ctx context.Context, started engine, log *slog.Logger) {
 		}()
 	}
 	e.running = append(e.running, started)
+}
+
+// watchDataDir reports the loss of the data directory.
+func (e *Engines) watchDataDir(ctx context.Context) {
+	for retry.Sleep(ctx, 2*time.Second) == nil {
+		if err := e.host.checkDataDir(); err != nil {
+			e.failed <- err
+			return
+		}
+	}
 }
 
 // Failed delivers an error if an engine exits repeatedly or cannot be restarted: its name, exit status, log file and

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -64,29 +63,12 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	env := []string{"DATELINE_DATA_DIR=" + data, "DATELINE_POSTGRES_PORT=" + port, "DATELINE_REDIS_PORT=" + port, "DATELINE_S3_PORT=" + port}
-	_, noRedis := exec.LookPath("redis-server")
-	if !need(t, noRedis == nil, "redis-server is not installed: its data is not checked after a restart") {
-		noRedis = os.ErrNotExist
-	}
-	temporald, err := filepath.Abs("../../bin/temporald")
-	if _, missing := os.Stat(temporald); !need(t, err == nil && missing == nil, "bin/temporald is not built (make temporald): Temporal is not tested") {
-		env = append(env, "TEMPORAL_ADDRESS=127.0.0.1:1")
-		temporald = ""
-	} else {
-		program := filepath.Join(publicDir(t), "temporald")
-		if err := copyProgram(temporald, program); err != nil {
-			t.Fatal(err)
-		}
-		env = append(env, temporaldVariable+"="+program)
-	}
 
 	first := mustStartUp(t, uid, env...)
 	t.Logf("first start: %s", first.Took)
 	write(t, first.Engines)
-	if temporald != "" {
-		checkTemporal(t, first.Engines)
-	}
-	if noRedis == nil && len(first.Warnings) > 0 {
+	checkTemporal(t, first.Engines)
+	if len(first.Warnings) > 0 {
 		t.Errorf("warnings: %v", first.Warnings)
 	}
 	if _, err := startUp(t, uid, env...); err == nil || !strings.Contains(err.Error(), "another `dateline up` (process ") {
@@ -96,22 +78,18 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 
 	second := mustStartUp(t, uid, env...)
 	t.Logf("second start: %s", second.Took)
-	find(t, second.Engines, noRedis == nil)
+	find(t, second.Engines)
 	second.end(t, syscall.SIGKILL)
 
 	third := mustStartUp(t, uid, env...)
 	t.Logf("start after kill -9: %s", third.Took)
-	find(t, third.Engines, noRedis == nil)
+	find(t, third.Engines)
 	second.waitForChildrenExit(t)
 
 	third.losePostgres(t)
-	if noRedis == nil {
-		third.loseRedis(t)
-	}
-	if temporald != "" {
-		third.loseTemporal(t)
-	}
-	find(t, third.Engines, noRedis == nil)
+	third.loseRedis(t)
+	third.loseTemporal(t)
+	find(t, third.Engines)
 	third.end(t, syscall.SIGTERM)
 	noneLeft(t, data)
 	return first
@@ -165,7 +143,7 @@ func s3Client(e Endpoints) *s3.Client {
 		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, "")})
 }
 
-func find(t *testing.T, e Endpoints, inRedis bool) {
+func find(t *testing.T, e Endpoints) {
 	t.Helper()
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, e.DatabaseURL)
@@ -177,16 +155,14 @@ func find(t *testing.T, e Endpoints, inRedis bool) {
 	if err := conn.QueryRow(ctx, "select word from kept").Scan(&word); err != nil || word != "Đường phố" {
 		t.Errorf("PostgreSQL: %q %v", word, err)
 	}
-	if inRedis {
-		options, err := redis.ParseURL(e.RedisURL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		store := redis.NewClient(options)
-		defer store.Close()
-		if value, err := store.Get(ctx, "kept").Result(); err != nil || value != "42" {
-			t.Errorf("Redis: %q %v", value, err)
-		}
+	options, err := redis.ParseURL(e.RedisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := redis.NewClient(options)
+	defer store.Close()
+	if value, err := store.Get(ctx, "kept").Result(); err != nil || value != "42" {
+		t.Errorf("Redis: %q %v", value, err)
 	}
 	object, err := s3Client(e).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("dateline"), Key: aws.String("a/kept")})
 	if err != nil {

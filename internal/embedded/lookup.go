@@ -1,48 +1,41 @@
 package embedded
 
 import (
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"dateline/internal/embedded/programs"
 )
 
-// lookup finds programs and directories; tests replace it.
+// lookup finds programs on this machine; tests replace it.
 type lookup struct {
-	program     func(name string) (string, error) // like exec.LookPath
-	postgresDir func() []string                   // further directories that may hold PostgreSQL's programs
-	sourceDirs  func() []string                   // directories that may hold temporald/ or bin/temporald
+	program  func(name string) (string, error) // like exec.LookPath
+	postgres func() []string                   // directories that may hold PostgreSQL's programs; nil: the usual ones
 }
 
-func systemLookup() lookup {
-	return lookup{program: exec.LookPath, postgresDir: func() []string { return append(postgresDirs(), bundledPostgres()...) }, sourceDirs: sourceDirs}
+func systemLookup() lookup { return lookup{program: exec.LookPath} }
+
+func (l lookup) finder(progress io.Writer) programs.Finder {
+	return programs.Finder{LookPath: l.program, Dirs: bundledPrograms(), Postgres: l.postgres, Progress: progress}
 }
 
-// sourceDirs returns the working directory, the program's directory and the one above it.
-func sourceDirs() []string {
-	var dirs []string
-	if dir, err := os.Getwd(); err == nil {
-		dirs = append(dirs, dir)
-	}
-	if path, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		dirs = append(dirs, filepath.Dir(path), filepath.Dir(filepath.Dir(path)))
-	}
-	return dirs
-}
-
-// bundledPostgres returns where an archive of a release has PostgreSQL's programs: next to the program.
-func bundledPostgres() []string {
+// programDir returns the directory of this program, or "".
+func programDir() string {
 	path, err := os.Executable()
 	if err != nil {
-		return nil
+		return ""
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return []string{filepath.Join(filepath.Dir(path), "postgres", "bin")}
+	return filepath.Dir(path)
 }
+
+// bundledPrograms returns where a release has the programs of Redis and Temporal; those of PostgreSQL are next to it.
+func bundledPrograms() []string { return []string{filepath.Join(programDir(), "engines")} }
 
 // othersCanRun reports whether an unprivileged user can run a program, which may be below /root.
 func othersCanRun(path string) bool {
@@ -55,4 +48,9 @@ func othersCanRun(path string) bool {
 			return true
 		}
 	}
+}
+
+// TemporalProgram returns the path of the Temporal CLI, which is fetched if there is none.
+func TemporalProgram(ctx context.Context, progress io.Writer) (string, error) {
+	return systemLookup().finder(progress).Temporal(ctx)
 }

@@ -4,27 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// stopOrphan stops a child of a killed Dateline process. The first line of pidFile is its process ID. The process is
-// only signaled if its command line contains mark, a path in the data directory, because the ID may have been reused.
-func stopOrphan(pidFile, mark string, signal syscall.Signal, grace time.Duration) error {
-	text, err := os.ReadFile(pidFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err == nil && pid > 1 && strings.Contains(commandLine(pid), mark) {
+// stopOrphans stops the children of a killed Dateline process: programs with one of the names whose command line contains
+// mark, a path in the data directory. There is no file of process ids, which the loss of the data directory would remove.
+func stopOrphans(mark string, signal syscall.Signal, grace time.Duration, names ...string) error {
+	for _, pid := range orphans(mark, names) {
 		_ = syscall.Kill(pid, signal)
 		if !waitForExit(pid, mark, grace) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -33,11 +26,42 @@ func stopOrphan(pidFile, mark string, signal syscall.Signal, grace time.Duration
 			}
 		}
 	}
-	// The file is stale now, even if the ID was reused.
-	if err := os.Remove(pidFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	return nil
+}
+
+func orphans(mark string, names []string) (pids []int) {
+	for pid, line := range commandLines() {
+		program, _, _ := strings.Cut(line, " ")
+		if pid > 1 && pid != os.Getpid() && slices.Contains(names, filepath.Base(program)) && strings.Contains(line, mark) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// commandLines returns the arguments of all processes.
+func commandLines() map[int]string {
+	lines := map[int]string{}
+	if processes, _ := filepath.Glob("/proc/[0-9]*"); len(processes) > 0 {
+		for _, process := range processes {
+			if pid, err := strconv.Atoi(filepath.Base(process)); err == nil {
+				lines[pid] = commandLine(pid)
+			}
+		}
+		return lines
+	}
+	// No /proc, as on macOS.
+	text, err := exec.Command("ps", "-axww", "-o", "pid=,command=").Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		id, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if pid, err := strconv.Atoi(id); err == nil {
+			lines[pid] = strings.TrimSpace(command)
+		}
+	}
+	return lines
 }
 
 func waitForExit(pid int, mark string, limit time.Duration) bool {
@@ -56,10 +80,25 @@ func commandLine(pid int) string {
 	} else if _, err := os.Stat("/proc/self/cmdline"); err == nil {
 		return ""
 	}
-	// No /proc, as on macOS.
 	text, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
 		return ""
 	}
 	return string(text)
+}
+
+// errDataDirLost is the end of a `dateline up` whose data directory was removed: engines must not continue on files that
+// nobody will find again, and must not create the directory again.
+var errDataDirLost = errors.New("the data directory was removed or replaced while it was in use; everything was stopped")
+
+// checkDataDir returns an error if the data directory is no longer the one that this process locked.
+func (h *Host) checkDataDir() error {
+	locked, err := h.lock.Stat()
+	if err != nil {
+		return nil //nolint:nilerr // closed: the host is stopping
+	}
+	if there, err := os.Stat(h.path(lockName)); err != nil || !os.SameFile(locked, there) {
+		return fmt.Errorf("%w (%s)", errDataDirLost, h.dataDir)
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"dateline/internal/embedded/programs"
 )
 
 const (
@@ -25,18 +26,12 @@ const (
 	// postgresMarker is a file in the cluster's directory that marks it as created by
 	// Dateline.
 	postgresMarker = "made-by-dateline"
-	// oldestPostgres is the oldest major version that Dateline supports.
-	oldestPostgres = 14
 )
 
 // startPostgres runs `postgres` itself as the child, not pg_ctl, so that its end is noticed.
-func (h *Host) startPostgres(ctx context.Context, log *slog.Logger) (engine, error) {
+func (h *Host) startPostgres(ctx context.Context) (engine, error) {
 	dir := h.path("postgres")
 	major, err := clusterMajor(dir)
-	if err != nil {
-		return engine{}, err
-	}
-	bin, err := h.postgresBinaries(ctx, major, log)
 	if err != nil {
 		return engine{}, err
 	}
@@ -45,17 +40,21 @@ func (h *Host) startPostgres(ctx context.Context, log *slog.Logger) (engine, err
 		return engine{}, err
 	}
 	if major == 0 {
-		if err := h.initCluster(ctx, bin, dir); err != nil {
+		if err := h.initCluster(ctx, dir); err != nil {
 			return engine{}, err
 		}
 	}
 	// SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
 	// https://www.postgresql.org/docs/current/server-shutdown.html
-	if err := stopOrphan(filepath.Join(dir, "postmaster.pid"), dir, syscall.SIGINT, 30*time.Second); err != nil {
+	if err := stopOrphans(dir, syscall.SIGINT, 30*time.Second, "postgres"); err != nil {
 		return engine{}, fmt.Errorf("PostgreSQL: %w", err)
 	}
+	// It is stale now, and its process id may have been reused.
+	if err := os.Remove(filepath.Join(dir, "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return engine{}, err
+	}
 	c, port, err := h.startOnPort(ctx, h.cfg.PostgresPort, func(port int) (childSpec, error) {
-		return childSpec{name: "postgres", path: filepath.Join(bin.dir, "postgres"), dir: dir,
+		return childSpec{name: "postgres", path: filepath.Join(h.postgres.Dir, "postgres"), dir: dir,
 			args: h.postgresArgs(dir, port), stopSignal: syscall.SIGINT, grace: 30 * time.Second,
 			ready:   func(ctx context.Context) error { return createDatabase(ctx, databaseURL(password, port, "postgres")) },
 			cleanup: func() { endBackends(dir) }}, nil
@@ -93,29 +92,29 @@ func clusterMajor(dir string) (int, error) {
 		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); it was not modified, restore it from a backup: %w", dir, err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || major < oldestPostgres {
+	if err != nil || major < programs.OldestPostgres {
 		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; it was not modified."+
-			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir, strings.TrimSpace(string(text)), oldestPostgres)
+			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir, strings.TrimSpace(string(text)), programs.OldestPostgres)
 	}
 	return major, nil
 }
 
 // initCluster creates a cluster in a temporary directory and renames it when it is
 // complete, so that an interrupted first start leaves no partial cluster.
-func (h *Host) initCluster(ctx context.Context, bin postgresBin, dir string) error {
-	temporary := dir + ".new"
+func (h *Host) initCluster(ctx context.Context, dir string) error {
+	bin, temporary := h.postgres, dir+".new"
 	var problems []error
-	for _, locale := range locales(bin.major) {
+	for _, locale := range locales(bin.Major) {
 		if err := os.RemoveAll(temporary); err != nil {
 			return err
 		}
 		args := append([]string{"-D", temporary, "--username=" + postgresUser, "--auth=scram-sha-256",
 			"--pwfile=" + h.path("secrets", "postgres"), "--encoding=UTF8", "--no-instructions"}, locale...)
-		cmd := exec.CommandContext(ctx, filepath.Join(bin.dir, "initdb"), args...)
+		cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...)
 		cmd.Env, cmd.Dir = childEnv(h.dataDir), h.dataDir
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			problems = append(problems, fmt.Errorf("initdb of PostgreSQL %d in %s: %w\n%s", bin.major, bin.dir, err, out))
+			problems = append(problems, fmt.Errorf("initdb of PostgreSQL %d in %s: %w\n%s", bin.Major, bin.Dir, err, out))
 			if ctx.Err() != nil {
 				break
 			}

@@ -56,6 +56,9 @@ func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, delay 
 		if retry.Sleep(ctx, wait) != nil {
 			return c, nil //nolint:nilerr // stopping was requested
 		}
+		if err := h.checkDataDir(); err != nil {
+			return c, err
+		}
 		next, err := h.startChild(c.spec)
 		if err != nil {
 			return c, fmt.Errorf("%w\nIt cannot be restarted: %w", c.failure(), err)

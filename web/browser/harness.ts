@@ -48,7 +48,6 @@ export class Dateline {
       DATELINE_POSTGRES_PORT: await port(),
       DATELINE_REDIS_PORT: await port(),
       DATELINE_S3_PORT: await port(),
-      DATELINE_TEMPORALD_DIR: join(root, 'temporald'),
       ...env,
     }
     this.bucket = `http://127.0.0.1:${this.env.DATELINE_S3_PORT}`

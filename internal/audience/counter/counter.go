@@ -78,7 +78,7 @@ type FilteredHit struct {
 	At     time.Time
 }
 
-// New returns a counter for a single Redis, a Redis Cluster or miniredis. The
+// New returns a counter for a single Redis or a Redis Cluster. The
 // caller closes the client.
 func New(client redis.UniversalClient, o Options) *Counter {
 	if o.Shards <= 0 {

@@ -264,10 +264,7 @@ func TestConcurrents_Model(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		const window = 75 * time.Second
-		steps := 250
-		if t.Name() == "TestConcurrents_Model/miniredis" { // it is slow
-			steps = 12
-		}
+		const steps = 250
 		r := newReaders(t, client)
 		random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a test
 		pages := 0

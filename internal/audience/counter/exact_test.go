@@ -18,11 +18,8 @@ func TestCounter_MatchesModel(t *testing.T) {
 	skipSlow(t)
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
-		n, precision := 1_000_000, 0.02 // hits in the comparison with the model
-		switch t.Name() {
-		case "TestCounter_MatchesModel/miniredis":
-			n, precision = 20_000, 0.06 // it is slow and has its own HyperLogLog implementation
-		case "TestCounter_MatchesModel/Cluster":
+		n := 1_000_000 // hits in the comparison with the model
+		if t.Name() == "TestCounter_MatchesModel/Cluster" {
 			n /= 5
 		}
 		clock, tr, m := newClock(), newTraffic(t), newModel()
@@ -31,7 +28,7 @@ func TestCounter_MatchesModel(t *testing.T) {
 		defer b.Close()
 		feed(t, c, b, m, clock, tr, n, 60*time.Hour)
 		for _, site := range tr.sites {
-			compare(t, c, m, clock, site, precision)
+			compare(t, c, m, clock, site, 0.02)
 		}
 	})
 }

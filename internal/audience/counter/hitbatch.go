@@ -375,8 +375,6 @@ func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 func parseReplies(cmd *redis.Cmd) ([]int64, error) {
 	var text string
 	switch answer := cmd.Val().(type) {
-	case int64: // miniredis unwraps an array of one number
-		return []int64{answer}, nil
 	case string:
 		text = answer
 	default:

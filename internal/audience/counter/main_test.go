@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
@@ -55,7 +54,7 @@ func newSite(t testing.TB, w counter.UniqueMethod) counter.Site {
 	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, UniqueMethod: w, MaxID: 1 << 20}
 }
 
-// skipSlow skips a test with -short that takes seconds on miniredis.
+// skipSlow skips a test with -short that takes seconds.
 func skipSlow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -63,14 +62,9 @@ func skipSlow(t *testing.T) {
 	}
 }
 
-// engines runs a test on Redis, miniredis and a cluster.
+// engines runs a test on Redis and a cluster.
 func engines(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Run("Redis", func(t *testing.T) { test(t, enginetest.RedisClient(t, enginetest.Redis(t))) })
-	t.Run("miniredis", func(t *testing.T) {
-		client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), ReadTimeout: time.Minute}) // it is slow
-		t.Cleanup(func() { _ = client.Close() })
-		test(t, client)
-	})
 	t.Run("Cluster", func(t *testing.T) { test(t, enginetest.RedisCluster(t)) })
 }
 

@@ -134,8 +134,7 @@ func (c *Counter) MarkSeeded(ctx context.Context, shard int) error {
 }
 
 // Sketches reads the all-time HyperLogLogs of pages (at most 14 kB each), from
-// which Seed can restore them. The result is nil for a page without one, and
-// always with miniredis.
+// which Seed can restore them. The result is nil for a page without one.
 func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error) {
 	sketches := make([][]byte, len(pages))
 	byShard := map[int][]int{}

@@ -26,7 +26,7 @@ func (c *Counter) SiteSketches(ctx context.Context, site uuid.UUID, day Day) ([]
 		switch raw, err := cmd.Bytes(); {
 		case err == nil:
 			sketches = append(sketches, raw)
-		case !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "WRONGTYPE"): // miniredis: no such string
+		case !errors.Is(err, redis.Nil):
 			return nil, fmt.Errorf("read a site's visitors: %w", err)
 		}
 	}

@@ -136,7 +136,6 @@ type Config struct {
 	PostgresPort   int
 	RedisPort      int
 	S3Port         int
-	TemporaldDir   string
 
 	// NetworksFile overrides the networks' defaults; empty if there is none.
 	NetworksFile string

@@ -192,9 +192,6 @@ func localSettings() []Setting {
 			Help: "Preferred port of Redis.", set: toPort(func(c *Config) *int { return &c.RedisPort })},
 		{Name: "DATELINE_S3_PORT", Default: "19000", Accepts: port,
 			Help: "Preferred port of the S3 server.", set: toPort(func(c *Config) *int { return &c.S3Port })},
-		{Name: "DATELINE_TEMPORALD_DIR", DefaultText: "temporald next to the working directory or the program", Accepts: "a directory with temporald's go.mod",
-			Help: "Source directory of the Temporal server, which is built if none is installed.",
-			set:  toPath(func(c *Config) *string { return &c.TemporaldDir })},
 	}
 }
 

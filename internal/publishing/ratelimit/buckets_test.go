@@ -36,7 +36,7 @@ func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name strin
 
 // The limits page of an account shows when posts can be sent again.
 func TestBuckets_ReportTheirReset(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
 		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Enforced || b.Reported {
 			t.Errorf("a usual limit that was not reported: got %+v, want one that delays nothing", b)
@@ -86,7 +86,7 @@ func TestBuckets_FailWithoutRedis(t *testing.T) {
 
 // Reading the limits must not use up the probes that follow a refusal.
 func TestBuckets_ChangeNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
 		time.Sleep(time.Until(take(t, l, c).RetryAt) + 10*time.Millisecond)
@@ -101,7 +101,7 @@ func TestBuckets_ChangeNothing(t *testing.T) {
 
 // A quota without a number delays nothing.
 func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		if got := burst(t, l, someone(account("posts", 0, time.Hour)), 50); got != 50 {
 			t.Errorf("got %d tokens, want 50", got)
 		}
@@ -110,7 +110,7 @@ func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
 
 // A call waits until the last of its buckets opens.
 func TestAcquire_WaitsForTheLastBucket(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
 		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {
 			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -21,18 +20,11 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// onEach runs a test on Redis and on the in-memory replacement of a single machine.
-func onEach(t *testing.T, test func(t *testing.T, l *ratelimit.Limiter)) {
+// onRedis runs a test on an empty Redis.
+func onRedis(t *testing.T, test func(t *testing.T, l *ratelimit.Limiter)) {
 	t.Helper()
-	for name, url := range map[string]func(t *testing.T) string{
-		"Redis":     func(t *testing.T) string { return enginetest.Redis(t) },
-		"Miniredis": func(t *testing.T) string { return "redis://" + miniredis.RunT(t).Addr() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, _ := open(t, url(t))
-			test(t, l)
-		})
-	}
+	l, _ := open(t, enginetest.Redis(t))
+	test(t, l)
 }
 
 // open has a long Redis timeout, so that a busy machine does not look like a failing
@@ -98,7 +90,7 @@ func account(name string, requests int, per time.Duration) network.Quota {
 }
 
 func TestAcquire_AllowsAllWithoutLimits(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		if n := burst(t, l, someone(), 500); n != 500 {
 			t.Errorf("%d of 500 passed", n)
 		}
@@ -118,7 +110,7 @@ func TestAcquire_AllowsExactlyTheLimit(t *testing.T) {
 		"Cost":  {Bucket: "points", Scope: network.ScopeAccount, Requests: 302, Per: 24 * time.Hour, Costs: costs(3)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+			onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(q)
 				if n := burst(t, l, c, 300); n != 100 {
 					t.Errorf("%d passed, want 100", n)
@@ -133,7 +125,7 @@ func TestAcquire_AllowsExactlyTheLimit(t *testing.T) {
 }
 
 func TestTokens_RefillEvenly(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, 2*time.Second))
 		began := time.Now()
 		passed := 0
@@ -179,7 +171,7 @@ func TestAcquire_SpreadsRetryTimes(t *testing.T) {
 }
 
 func TestAcquire_TakesAllBucketsOrNone(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		app := network.Quota{Bucket: "all", Scope: network.ScopeApp, Requests: 5, Per: 24 * time.Hour, Costs: costs(1)}
 		first := someone(account("posts", 4, 24*time.Hour), app)
 		second := first
@@ -202,7 +194,7 @@ func TestRelease_ReturnsTokens(t *testing.T) {
 	fixed.FixedWindow = true
 	for name, q := range map[string]network.Quota{"Even": account("posts", 3, 24*time.Hour), "Fixed": fixed} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+			onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(q)
 				var tokens []ratelimit.Token
 				for range 3 {
@@ -227,7 +219,7 @@ func said(limit, remaining int, reset time.Duration) []network.RateStatus {
 func TestObserve_ReportOverridesDeclared(t *testing.T) {
 	usual := account("posts", 10, 3*time.Hour)
 	usual.Default = true
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for name, q := range map[string]network.Quota{"Usual": usual, "Declared": account("posts", 10, 3*time.Hour)} {
 			c := someone(q)
 			// More than documented.
@@ -262,7 +254,7 @@ func TestObserve_ReportOverridesDeclared(t *testing.T) {
 }
 
 func TestWindow_StartsAgainAfterItsEnd(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, 3*time.Hour))
 		l.Observe(t.Context(), c, network.CallPublish, said(7, 0, 300*time.Millisecond), nil)
 		grant := take(t, l, c)
@@ -282,7 +274,7 @@ func TestWindow_StartsAgainAfterItsEnd(t *testing.T) {
 }
 
 func TestObserve_WithoutResetOnlyLowers(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 100, 24*time.Hour))
 		rate := said(100, 10, 0)
 		rate[0].ResetAt = time.Time{}
@@ -296,7 +288,7 @@ func TestObserve_WithoutResetOnlyLowers(t *testing.T) {
 }
 
 func TestRefusal_ClosesTheBucket(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
 			c := someone() // no limits are known
 			other := c

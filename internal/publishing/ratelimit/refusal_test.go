@@ -18,7 +18,7 @@ func refusal(in time.Duration) *network.Error {
 
 // Of several refusals the latest end counts.
 func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		for i, row := range []struct{ retryAfter, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
 			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.retryAfter))
@@ -31,7 +31,7 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 
 // Once a network has named the end of its refusal, all calls may be made after it.
 func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
 		l.Observe(t.Context(), c, network.CallPublish, nil, refusal(1200*time.Millisecond))
@@ -44,7 +44,7 @@ func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 
 // A call that was already in flight in the same window proves nothing.
 func TestRefusal_StaysInItsWindow(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, reset := someone(declared(300)), time.Now().Add(time.Minute)
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 9, reset), refusal(time.Hour))
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 8, reset), nil)
@@ -56,7 +56,7 @@ func TestRefusal_StaysInItsWindow(t *testing.T) {
 
 // Posts that wait because of a refusal without an end are sent when a call succeeds.
 func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post := someone(), uuid.New()
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
 		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
@@ -93,7 +93,7 @@ func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 // Posts that wait for the end of a refusal are sent when a call in a newer window
 // succeeds.
 func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 0, reset), refusal(time.Hour))
 		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
@@ -106,7 +106,7 @@ func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 // The responses of a burst reach Redis together. Within one window the lowest remainder
 // counts, and the latest end of a refusal.
 func TestObserve_ResponsesOfABurstAddUp(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for range 5 {
 			c, reset := someone(declared(300)), time.Now().Add(time.Minute)
 			var all sync.WaitGroup

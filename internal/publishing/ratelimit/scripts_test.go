@@ -62,7 +62,7 @@ func TestAcquireScript_CountsTheRemainder(t *testing.T) {
 
 // A report without a reset may only lower the counted remainder.
 func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, time.Hour))
 		for range 3 {
 			take(t, l, c)

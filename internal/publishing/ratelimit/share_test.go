@@ -20,7 +20,7 @@ func TestAcquireShare_LeavesTheRestToPosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+			onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(quota)
 				granted := 0
 				for range 10 {
@@ -48,7 +48,7 @@ func TestAcquireShare_LeavesTheRestToPosts(t *testing.T) {
 // Posts that used most of a limit leave nothing to measuring.
 func TestAcquireShare_WaitsWhilePostsUseTheLimit(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(network.Quota{Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true, Default: true,
 			Costs: map[network.CallKind]int{network.CallMeasure: 1}})
 		report := func(remaining int) {
@@ -73,7 +73,7 @@ func TestAcquireShare_WaitsWhilePostsUseTheLimit(t *testing.T) {
 // A 429 closes the bucket for measuring until the time that the network named.
 func TestAcquireShare_FollowsThe429(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(network.Quota{Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true,
 			Costs: map[network.CallKind]int{network.CallMeasure: 1}})
 		until := time.Now().Add(3 * time.Minute)

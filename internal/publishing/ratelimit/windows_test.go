@@ -24,7 +24,7 @@ func declared(limit int) network.Quota {
 }
 
 func TestWindow_IsOpenAfterItsReset(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		// The limit is the declared one; the window is not.
 		c := someone(declared(20))
 		l.Observe(t.Context(), c, network.CallPublish, report(20, 0, time.Now().Add(300*time.Millisecond)), nil)
@@ -66,7 +66,7 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 }
 
 func TestPeriod_ReportedOverridesDeclared(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(10))
 		r := report(10, 0, time.Now().Add(200*time.Millisecond))
 		r[0].Per = 5 * time.Minute
@@ -134,7 +134,7 @@ func TestWrongReports_DelayNobodyForLong(t *testing.T) {
 		"LimitZero":               func() []network.RateStatus { return report(0, 0, time.Now().Add(time.Hour)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+			onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(declared(300))
 				for i := range 100 {
 					if grant := take(t, l, c); !grant.OK {
@@ -150,7 +150,7 @@ func TestWrongReports_DelayNobodyForLong(t *testing.T) {
 // A refusal without headers closes the bucket for a pause that grows, and a few calls
 // probe whether it is open again.
 func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		refusal := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
 		l.Observe(t.Context(), c, network.CallPublish, nil, refusal)
@@ -173,7 +173,7 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 }
 
 func TestWait_IsEndedByALaterResponse(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
 		l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil)
 		grant := take(t, l, c)
@@ -203,7 +203,7 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 
 // A success in a newer window ends the pause of a refusal.
 func TestRefusal_EndsWithANewerWindow(t *testing.T) {
-	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx, reset := someone(declared(300)), t.Context(), time.Now().Add(time.Minute)
 		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
 		l.Observe(ctx, c, network.CallPublish, report(300, 4, reset), nil) // in flight when the other was refused

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -80,6 +81,12 @@ func Eventually(t testing.TB, within time.Duration, what string, done func() boo
 		}
 	}
 	t.Fatalf("%[2]s: timed out after %[1]s", within, what)
+}
+
+// IsDir reports whether a directory exists.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // FreePort finds a free port of this machine. It is below the range of ephemeral ports:

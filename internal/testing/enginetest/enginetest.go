@@ -5,10 +5,9 @@
 //
 //	func TestMain(m *testing.M) { enginetest.Main(m) }
 //
-// so that the server is stopped after its tests. Engines that are not installed are
-// replaced where that is possible. With CI=true their absence fails the test, because a
-// build must not pass by skipping tests. With -short tests that need an engine are
-// skipped (make unit).
+// so that the server is stopped after its tests. Postgres, Redis and Temporal are fetched if they are not installed.
+// Tests that need Chromium, Node and other programs are skipped without them; with CI=true they fail. With -short tests
+// that need an engine are skipped (make unit).
 package enginetest
 
 import (

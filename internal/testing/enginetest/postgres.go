@@ -120,7 +120,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 		return &cluster{admin: u}, nil
 	}
 	removeLeftovers()
-	bin, err := postgresPrograms()
+	bin, err := postgresPrograms(ctx)
 	if err != nil {
 		return nil, err
 	}

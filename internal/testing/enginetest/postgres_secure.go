@@ -23,12 +23,9 @@ import (
 func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) {
 	t.Helper()
 	NeedEngines(t)
-	bin, err := postgresPrograms()
+	bin, err := postgresPrograms(t.Context())
 	if err != nil {
-		if strict() {
-			t.Fatal(err)
-		}
-		t.Skipf("tests of Postgres with TLS are skipped: %v", err)
+		t.Fatal(err)
 	}
 	dir, err := os.MkdirTemp("/tmp", clusterPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {

@@ -2,18 +2,18 @@ package enginetest
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/embedded/programs"
 )
 
-// Redis returns the URL of an empty Redis for the test: redis-server or valkey-server
-// where one is installed, else an in-memory replacement.
+// Redis returns the URL of an empty Redis for the test, on a socket.
 func Redis(t testing.TB) string {
 	t.Helper()
 	url, _ := StoppableRedis(t)
@@ -24,22 +24,10 @@ func Redis(t testing.TB) string {
 func StoppableRedis(t testing.TB) (url string, stop func()) {
 	t.Helper()
 	NeedEngines(t)
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		program, err = exec.LookPath("valkey-server")
-	}
-	if err != nil {
-		if strict() {
-			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
-		}
-		t.Log("redis-server is not installed; this test uses miniredis instead")
-		stand := miniredis.RunT(t)
-		return "redis://" + stand.Addr(), stand.Close
-	}
 	// A socket instead of a port: no other process can take it first.
 	dir := shortTempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
-	server, err := startChild(syscall.SIGKILL, nil, dir, program, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
+	server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +43,42 @@ func StoppableRedis(t testing.TB) (url string, stop func()) {
 		t.Fatal(err)
 	}
 	return url, stop
+}
+
+// RedisProgram is redis-server or valkey-server, which is fetched if none is installed.
+func RedisProgram(t testing.TB) string {
+	t.Helper()
+	path, err := programs.Finder{}.Redis(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// RedisPort returns the URL of an empty Redis on a port of loopback, for programs that do not support sockets.
+func RedisPort(t testing.TB) string {
+	t.Helper()
+	NeedEngines(t)
+	dir := shortTempDir(t)
+	for range 5 { // another process may take the port first
+		_, free, err := twoPorts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := strconv.Itoa(free)
+		server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := "redis://127.0.0.1:" + port
+		client := RedisClient(t, url)
+		if server.await(func() error { return client.Ping(t.Context()).Err() }) == nil {
+			t.Cleanup(func() { server.stop(syscall.SIGKILL) })
+			return url
+		}
+	}
+	t.Fatal("no port for a Redis was free")
+	return ""
 }
 
 // RedisClient connects to a URL that Redis returned, for the duration of the test.

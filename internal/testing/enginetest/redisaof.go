@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -20,20 +19,11 @@ type DurableRedis struct {
 	server *child
 }
 
-// NewDurableRedis starts a Redis; fsync is its appendfsync. It requires a real Redis.
+// NewDurableRedis starts a Redis; fsync is its appendfsync.
 func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 	t.Helper()
 	NeedEngines(t)
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		program, err = exec.LookPath("valkey-server")
-	}
-	if err != nil {
-		if strict() {
-			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
-		}
-		t.Skip("redis-server is not installed, and miniredis has no append-only file")
-	}
+	program := RedisProgram(t)
 	dir := memoryDir(t)
 	socket := filepath.Join(dir, "redis.sock")
 	r := &DurableRedis{URL: "unix://" + socket, t: t, dir: dir, args: []string{program, "--port", "0", "--unixsocket", socket,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,16 +20,7 @@ import (
 func RedisCluster(t testing.TB) *redis.ClusterClient {
 	t.Helper()
 	NeedEngines(t)
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		program, err = exec.LookPath("valkey-server")
-	}
-	if err != nil {
-		if strict() {
-			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
-		}
-		t.Skip("redis-server is not installed, and miniredis has no cluster mode")
-	}
+	program := RedisProgram(t)
 	var addrs []string
 	for len(addrs) < 3 {
 		addr, err := clusterNode(t, program)

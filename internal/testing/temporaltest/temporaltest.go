@@ -2,13 +2,10 @@
 package temporaltest
 
 import (
-	"bufio"
-	"errors"
-	"io/fs"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +13,8 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"dateline/internal/testing/e2etest"
+	"dateline/internal/embedded/programs"
+	"dateline/internal/embedded/temporalserver"
 	"dateline/internal/testing/enginetest"
 	"dateline/workflows"
 )
@@ -29,8 +27,8 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Start runs temporald on an empty store for the duration of the test and returns its
-// address. Several may run concurrently.
+// Start runs the Temporal server of one machine on an empty store for the duration of the test and returns its address.
+// Several may run concurrently.
 func Start(t testing.TB) (address string) {
 	t.Helper()
 	return StartIn(t, t.TempDir())
@@ -39,96 +37,97 @@ func Start(t testing.TB) (address string) {
 // StartIn is Start with the store in a given folder.
 func StartIn(t testing.TB, dir string) (address string) {
 	t.Helper()
-	s := &Server{store: []string{"--db-filename", filepath.Join(dir, "temporal.db")}, port: e2etest.FreePort(t)}
-	s.start(t)
-	return s.Address
+	return New(t, dir).Address
 }
 
-// Program is the server's program, which must have been built.
-func Program(t testing.TB) string {
-	t.Helper()
-	enginetest.NeedEngines(t)
-	program := filepath.Join(root(t), "bin", "temporald")
-	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s is missing; build it with: make temporald", program)
-	}
-	return program
-}
-
-// Server is a server that a test restarts.
+// Server is a server that a test kills and restarts.
 type Server struct {
 	Address string
 
-	store []string // options that select the store
-	port  string
+	server  temporalserver.Server
+	process process
+}
+
+// New is StartIn for tests that kill the server.
+func New(t testing.TB, dir string) *Server {
+	t.Helper()
+	s := &Server{server: temporalserver.Server{Database: filepath.Join(dir, "temporal.db"), Port: freePort(t), Namespace: Namespace,
+		SearchAttributes: workflows.SearchAttributes()}}
+	s.Address = s.server.Address()
+	s.Start(t)
+	return s
+}
+
+// Start starts the server again, on the same store and port.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.process = run(t, exec.Command(Program(t), s.server.Args()...), temporalserver.Env(), s.server.Ready)
+}
+
+// Kill ends the server as a crash does.
+func (s *Server) Kill() { s.process.kill() }
+
+// Program is the Temporal CLI, which is fetched if there is none.
+func Program(t testing.TB) string {
+	t.Helper()
+	enginetest.NeedEngines(t)
+	path, err := programs.Finder{}.Temporal(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// process is a running server.
+type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// StartPostgres is Start on an empty Postgres database, which temporald migrates.
-func StartPostgres(t testing.TB, database string) *Server {
+// run starts a server, waits until it is ready, and stops it when the test is over.
+func run(t testing.TB, cmd *exec.Cmd, env []string, ready func(context.Context) error) process {
 	t.Helper()
-	s := &Server{store: []string{"--postgres-url", database}, port: e2etest.FreePort(t)}
-	s.start(t)
-	return s
-}
-
-// Restart kills the server and restarts it on the same store and port.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
-	_ = s.cmd.Process.Kill()
-	<-s.ended
-	s.start(t)
-}
-
-func (s *Server) start(t testing.TB) {
-	t.Helper()
-	args := append(slices.Clone(s.store), "--port", s.port, "--headless", "--log-level", "error")
-	for name, kind := range workflows.SearchAttributes() {
-		args = append(args, "--search-attribute", name+"="+kind)
-	}
-	cmd := exec.Command(Program(t), args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
+	var log strings.Builder
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ready, ended := make(chan string, 1), make(chan struct{})
+	p := process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if rest, ok := strings.CutPrefix(lines.Text(), "temporald ready address="); ok {
-				at, _, _ := strings.Cut(rest, " ")
-				ready <- at
-			}
-		}
+		defer close(p.ended)
 		_ = cmd.Wait() // how it ended only matters if it never was ready
 	}()
-	s.cmd, s.ended = cmd, ended
-	t.Cleanup(func() { stop(t, cmd, ended) })
-	select {
-	case s.Address = <-ready:
-	case <-ended:
-		t.Fatalf("temporald did not start: %s", complaints.String())
-	case <-time.After(startTimeout):
-		t.Fatalf("temporald was not ready after %s", startTimeout)
+	t.Cleanup(func() { p.stop(t) })
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+		err := ready(t.Context())
+		if err == nil {
+			return p
+		}
+		select {
+		case <-p.ended:
+			t.Fatalf("%s ended: %s", cmd.Path, log.String())
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was not ready after %s: %v", cmd.Path, startTimeout, err)
+		}
 	}
 }
 
-func stop(t testing.TB, cmd *exec.Cmd, ended <-chan struct{}) {
-	_ = cmd.Process.Signal(syscall.SIGTERM)
+func (p process) stop(t testing.TB) {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
-	case <-ended:
+	case <-p.ended:
 	case <-time.After(stopTimeout):
-		_ = cmd.Process.Kill()
-		<-ended
-		t.Errorf("temporald did not stop within %s", stopTimeout)
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		t.Errorf("%s did not stop within %s", p.cmd.Path, stopTimeout)
 	}
+}
+
+func (p process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
 }
 
 // Dial connects to a server until the test is over. options may be nil.
@@ -144,24 +143,6 @@ func Dial(t testing.TB, address string, options func(*client.Options)) client.Cl
 	}
 	t.Cleanup(c.Close)
 	return c
-}
-
-// root finds the checkout, because tests run in their package's folder.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("the tests do not run inside a checkout")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 type quiet struct{}

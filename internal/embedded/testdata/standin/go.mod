@@ -1,3 +1,0 @@
-module standin
-
-go 1.26

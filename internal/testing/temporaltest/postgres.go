@@ -1,0 +1,183 @@
+package temporaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"dateline/internal/embedded/temporalserver"
+	"dateline/internal/testing/e2etest"
+	"dateline/workflows"
+)
+
+// PostgresServer is a Temporal server on Postgres that a test restarts.
+type PostgresServer struct {
+	Address string
+
+	config  string // folder
+	server  temporalserver.Server
+	process process
+}
+
+// StartPostgres runs a Temporal server on an empty Postgres database for the duration of the test. `make temporal-server`
+// builds its programs from source; no registry has them.
+func StartPostgres(t testing.TB, database string) *PostgresServer {
+	t.Helper()
+	at, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, schema := range []string{"temporal", "visibility"} {
+		name := strings.TrimPrefix(at.Path, "/") + "_" + schema
+		sqlTool(t, at, name, "create-database")
+		sqlTool(t, at, name, "setup-schema", "--version", "0.0")
+		sqlTool(t, at, name, "update-schema", "--schema-name", "postgresql/v12/"+schema)
+	}
+	s := &PostgresServer{config: t.TempDir()}
+	s.server = temporalserver.Server{Namespace: Namespace, SearchAttributes: workflows.SearchAttributes(), Port: freePort(t)}
+	s.Address = s.server.Address()
+	s.writeConfig(t, at)
+	s.start(t)
+	return s
+}
+
+// Restart kills the server and restarts it on the same store and port.
+func (s *PostgresServer) Restart(t testing.TB) {
+	t.Helper()
+	s.process.kill()
+	s.start(t)
+}
+
+func (s *PostgresServer) start(t testing.TB) {
+	t.Helper()
+	s.process = run(t, exec.Command(serverProgram(t, "server"), "--root", s.config, "--config", ".", "--env", "postgres", "start"), temporalserver.Env(),
+		func(ctx context.Context) error {
+			if err := s.createNamespace(ctx); err != nil {
+				return err
+			}
+			return s.server.Ready(ctx)
+		})
+}
+
+func (s *PostgresServer) createNamespace(ctx context.Context) error {
+	c, err := client.NewNamespaceClient(client.Options{HostPort: s.Address, Logger: quiet{}})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: Namespace,
+		WorkflowExecutionRetentionPeriod: durationpb.New(temporalserver.Retention)})
+	var exists *serviceerror.NamespaceAlreadyExists
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
+}
+
+// serverProgram is a program of the server that `make temporal-server` built.
+func serverProgram(t testing.TB, name string) string {
+	t.Helper()
+	dir := os.Getenv("TEMPORAL_SERVER")
+	if dir == "" {
+		t.Fatal("TEMPORAL_SERVER is not set to the folder of the Temporal server's programs; run this by a make target, such as make acceptance")
+	}
+	return filepath.Join(dir, name)
+}
+
+// sqlTool runs the tool that creates and migrates the databases of a Temporal server.
+func sqlTool(t testing.TB, at *url.URL, database string, args ...string) {
+	t.Helper()
+	password, _ := at.User.Password()
+	host, port := at.Hostname(), at.Port()
+	cmd := exec.Command(serverProgram(t, "sql"), append([]string{"--plugin", "postgres12_pgx", "--endpoint", host, "--port", port,
+		"--user", at.User.Username(), "--password", password, "--database", database}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	port, err := strconv.Atoi(e2etest.FreePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// writeConfig writes the configuration of a server with four services on loopback.
+func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
+	t.Helper()
+	password, _ := at.User.Password()
+	type service struct {
+		Name       string
+		GRPC, Ring int
+	}
+	values := struct {
+		Host, User, Password, Database string
+		Port                           int
+		Services                       []service
+	}{Host: at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"), Port: s.server.Port}
+	for _, name := range []string{"frontend", "matching", "history", "worker"} {
+		values.Services = append(values.Services, service{Name: name, GRPC: freePort(t), Ring: freePort(t)})
+	}
+	values.Services[0].GRPC = s.server.Port
+	f, err := os.Create(filepath.Join(s.config, "postgres.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(template.Must(template.New("").Parse(postgresConfig)).Execute(f, values), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dynamic := ""
+	for _, value := range temporalserver.DynamicConfig() {
+		name, v, _ := strings.Cut(value, "=")
+		dynamic += fmt.Sprintf("%s:\n  - value: %s\n", name, v)
+	}
+	if err := os.WriteFile(filepath.Join(s.config, "dynamic.yaml"), []byte(dynamic), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// postgresConfig follows config/development-postgres12.yaml of go.temporal.io/server v1.32.1.
+const postgresConfig = `log: {stdout: true, level: error}
+persistence:
+  defaultStore: default
+  visibilityStore: visibility
+  numHistoryShards: 4
+  datastores:
+    default:
+      sql: {pluginName: postgres12_pgx, databaseName: "{{.Database}}_temporal", connectAddr: "{{.Host}}", connectProtocol: tcp,
+        user: "{{.User}}", password: "{{.Password}}", maxConns: 20, maxIdleConns: 20}
+    visibility:
+      sql: {pluginName: postgres12_pgx, databaseName: "{{.Database}}_visibility", connectAddr: "{{.Host}}", connectProtocol: tcp,
+        user: "{{.User}}", password: "{{.Password}}", maxConns: 20, maxIdleConns: 20}
+global:
+  membership: {maxJoinDuration: 30s, broadcastAddress: 127.0.0.1}
+services:
+{{- range .Services}}
+  {{.Name}}: {rpc: {grpcPort: {{.GRPC}}, membershipPort: {{.Ring}}, bindOnLocalHost: true}}
+{{- end}}
+clusterMetadata:
+  failoverVersionIncrement: 10
+  masterClusterName: active
+  currentClusterName: active
+  clusterInformation:
+    active: {enabled: true, initialFailoverVersion: 1, rpcName: frontend, rpcAddress: "127.0.0.1:{{.Port}}"}
+dcRedirectionPolicy: {policy: noop}
+publicClient: {hostPort: "127.0.0.1:{{.Port}}"}
+dynamicConfigClient: {filepath: dynamic.yaml, pollInterval: 1m}
+`
