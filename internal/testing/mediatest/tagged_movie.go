@@ -15,12 +15,12 @@ func Telemetry() []byte { return []byte("SECRET GPS5 " + Position + " ") }
 // positions interleaved with the pictures, and trailing notes.
 func TaggedMovie(largeOffsets bool) []byte {
 	telemetry := Telemetry()
-	picture := bytes.Repeat([]byte{7}, 1000)
-	mdat := Box("mdat", picture, telemetry, picture, telemetry, telemetry, picture)
+	picture := bytes.Repeat([]byte{7}, 17*60) // of 50 frames
+	mdat := Box("mdat", picture, telemetry, picture, telemetry, telemetry, picture[:16*60])
 	ftyp := Box("ftyp", []byte("mp42"), BE32(512), []byte("mp42avc1"))
 	free := Box("free", []byte("freeGPS SECRET"))
 	at := len(ftyp) + len(free) + 8
-	chunks := []int{at + 1000, at + 2000 + len(telemetry)}                   // one sample, then two
+	chunks := []int{at + len(picture), at + 2*len(picture) + len(telemetry)} // one sample, then two
 	offsets := Box("stco", BE32(0, 2, uint32(chunks[0]), uint32(chunks[1]))) //nolint:gosec // small
 	if largeOffsets {
 		offsets = Box("co64", BE32(0, 2, 0, uint32(chunks[0]), 0, uint32(chunks[1]))) //nolint:gosec // small
@@ -40,8 +40,9 @@ func TaggedMovie(largeOffsets bool) []byte {
 	keys := Box("meta", Box("hdlr", BE32(0, 0), []byte("mdta"), BE32(0, 0, 0)),
 		Box("keys", BE32(0, 1), Box("mdta", []byte("com.apple.quicktime.location.ISO6709"))),
 		Box("ilst", Box("\x00\x00\x00\x01", Box("data", BE32(1, 0), []byte(Position)))))
-	moov := Movie{Width: 640, Height: 360, Seconds: 2}.moov()
-	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000) // mvhd: creation time
+	next := uint32(len(picture) + len(telemetry))                                                                                                //nolint:gosec // small
+	moov := Movie{Width: 640, Height: 360, Seconds: 2, Frames: 3000}.moov(uint32(at), uint32(at)+next, uint32(at)+2*next+uint32(len(telemetry))) //nolint:gosec // small
+	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000)                                                                                      // mvhd: creation time
 	// The first track's description names the encoder.
 	entry := bytes.Index(moov, []byte("avc1")) + 4
 	copy(moov[entry+42:], "\x0ESECRET encoder")

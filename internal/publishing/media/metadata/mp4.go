@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -20,12 +21,27 @@ func preservedBoxes(parent string) []string {
 		return []string{"mvhd", "iods", "trak", "mvex", "pssh"}
 	case "trak":
 		return []string{"tkhd", "edts", "mdia", "tref", "trgr", "tapt", "clip", "matt", "load"}
+	case "edts":
+		return []string{"elst"}
 	case "mdia":
 		return []string{"mdhd", "hdlr", "elng", "minf"}
 	case "minf":
 		return []string{"vmhd", "smhd", "hmhd", "nmhd", "sthd", "gmhd", "dinf", "hdlr", "stbl"}
+	case "gmhd":
+		return []string{"gmin", "text"}
+	case "dinf":
+		return []string{"dref"}
+	case "stbl":
+		return []string{"stsd", "stts", "ctts", "cslg", "stss", "stsh", "stps", "sdtp", "stsz", "stz2", "stsc", "stco", "co64",
+			"sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "padb", "stdp"}
+	case "mvex":
+		return []string{"mehd", "trex", "leva", "trep"}
 	case "moof":
 		return []string{"mfhd", "traf", "pssh"}
+	case "traf":
+		return []string{"tfhd", "tfdt", "trun", "sdtp", "sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "senc"}
+	case "mfra":
+		return []string{"tfra", "mfro"}
 	}
 	return nil
 }
@@ -38,7 +54,7 @@ func preservedBoxes(parent string) []string {
 func mp4Clues() []clue {
 	clues := xmpClues()
 	return append(clues,
-		clue{Location, []string{"\xA9xyz", "loci", "location", "gpmf", "\xA9xsp", "\xA9ysp", "\xA9zsp", "freegps", "gps "}},
+		clue{Location, []string{"\xA9xyz", "quicktime.location", "gpmf", "freegps", "ligogps"}},
 		clue{Camera, []string{"\xA9mak", "\xA9mod", "@mak", "@mod", "manu", "modl", "cinf", "quicktime.make", "quicktime.model", "quicktime.camera", "lens", "gpmf", "firm", "muid", "cncv", "smta"}},
 		clue{Author, []string{"\xA9ART", "\xA9aut", "\xA9cpy", "\xA9prd", "\xA9dir", "auth", "cprt", "perf", "quicktime.author", "quicktime.artist", "quicktime.copyright", "quicktime.creator"}},
 		clue{Description, []string{"\xA9nam", "\xA9cmt", "\xA9des", "\xA9inf", "titl", "dscp", "keywords", "quicktime.title", "quicktime.description", "quicktime.comment"}},
@@ -54,23 +70,39 @@ type box struct {
 	start, end int64 // of the content
 }
 
+// hasPlace reports whether a box with metadata contains a position: as text, or in a box
+// that is only for that (3GPP's loci, and the index of positions that dashcams write).
+func hasPlace(content []byte) bool {
+	for _, kind := range []string{"loci", "gps "} {
+		for at := 0; ; at++ {
+			found := bytes.Index(content[at:], []byte(kind))
+			if found < 0 {
+				break
+			}
+			if at += found; at == 0 || at >= 4 && uint64(binary.BigEndian.Uint32(content[at-4:])) <= uint64(len(content)-at+4) {
+				return true
+			}
+		}
+	}
+	return hasPosition(content)
+}
+
 // mp4 keeps what a player needs. Removed boxes become free boxes of the same length
-// filled with zeros: the tables with the offsets of samples stay valid, and a video is
-// neither read nor written as a whole.
+// filled with zeros, and so does every byte of media that no sample of a kept track
+// covers: the tables with the offsets of samples stay valid, and a video is neither read
+// nor written as a whole.
 func (s *scanner) mp4() error {
-	m := &mp4Scanner{scanner: s, dropped: map[uint32]bool{}, defaults: map[uint32]uint32{}}
+	m := &mp4Scanner{scanner: s, defaults: map[uint32]uint32{}, budget: maxLooked}
 	for at := int64(0); at < s.size; {
 		b, err := m.box(at, s.size)
 		if err != nil {
 			return err
 		}
 		if b.kind == "" { // appended by some cameras, or a video that is cut short
-			tail, err := s.read(at, maxBlock)
-			if err != nil {
-				return err
-			}
 			if !m.isCutShort(at) {
-				s.classify(tail, mp4Clues())
+				if err := m.orphan(at, s.size); err != nil {
+					return err
+				}
 				s.plan.cut(at, s.size)
 			}
 			break
@@ -80,35 +112,48 @@ func (s *scanner) mp4() error {
 		}
 		at = b.end
 	}
-	if len(m.dropped) == 0 {
-		return nil
+	if err := m.chooseTracks(); err != nil {
+		return err
 	}
-	return m.clearSamples()
+	return m.clearMedia()
 }
+
+const (
+	// maxBoxes bounds how many boxes are walked: hours of short fragments have millions.
+	maxBoxes = 1 << 22
+	// maxLooked bounds how much of data that no track explains is read to classify it.
+	// It is removed completely, whatever its length.
+	maxLooked = 8 << 20
+)
 
 type mp4Scanner struct {
 	*scanner
 	parts    int
+	budget   int64 // of maxLooked
 	media    []box // mdat
 	moofs    []box
-	track    *mp4Track
-	dropped  map[uint32]bool   // ids of tracks that go
-	tables   []box             // stbl of these
+	indexes  []box             // of one track each: tfra, sidx
+	kept     []span            // samples of kept tracks
+	track    *mp4Track         // that is walked
+	tracks   []*mp4Track       // all
 	defaults map[uint32]uint32 // sample sizes of fragments, by track
 }
 
-// mp4Track is the track that is walked.
+// mp4Track is one track.
 type mp4Track struct {
-	id      uint32
-	handler string
-	name    string // of the handler
-	samples box    // stbl
-	edits   int    // when it began
+	box
+	id         uint32
+	handler    string
+	codec      string // of the first sample description
+	unit       int64  // bytes per sample that the description of sound implies
+	samples    box    // stbl
+	references []box  // in tref
+	dropped    bool
 }
 
 // box reads a header; its kind is empty where none fits before limit.
 func (m *mp4Scanner) box(at, limit int64) (box, error) {
-	if m.parts++; m.parts > maxParts {
+	if m.parts++; m.parts > maxBoxes {
 		return box{}, malformed("it has too many boxes")
 	}
 	head, err := m.read(at, 16)
@@ -177,25 +222,36 @@ func (m *mp4Scanner) visit(parent string, b box, depth int) error {
 		return m.free(b)
 	}
 	switch b.kind {
-	case "moov", "mdia", "minf":
-		return m.children(b, depth+1)
 	case "trak":
 		return m.trak(b, depth)
 	case "moof":
 		m.moofs = append(m.moofs, b)
-		return m.children(b, depth+1)
 	case "mdat":
 		m.media = append(m.media, b)
-	case "mvex":
-		return m.sampleSizes(b)
+	case "trex":
+		return m.sampleSize(b)
+	case "tfra", "sidx":
+		m.indexes = append(m.indexes, b)
 	case "mvhd", "mdhd", "tkhd":
 		return m.header(b)
 	case "hdlr":
 		return m.handler(parent, b)
+	case "dref":
+		return m.dataReferences(b)
+	case "tref":
+		if m.track != nil {
+			return m.each(b, func(list box) error {
+				m.track.references = append(m.track.references, list)
+				return nil
+			})
+		}
 	case "stbl":
 		if m.track != nil {
 			m.track.samples = b
 		}
+	}
+	if preservedBoxes(b.kind) != nil {
+		return m.children(b, depth+1)
 	}
 	return nil
 }
@@ -216,11 +272,15 @@ func (m *mp4Scanner) free(b box) error {
 		}
 		// Some cameras store notes here; others leave random bytes.
 		m.saw(Other)
-		if c := lowerASCII(content); containsAny(c, "gps", "\xA9xyz") {
+		if containsAny(lowerASCII(content), "freegps", "\xA9xyz") || hasPlace(content) {
 			m.saw(Location)
 		}
 	default:
-		m.classify(append([]byte(b.kind), content...), mp4Clues())
+		content = append([]byte(b.kind), content...)
+		m.classify(content, mp4Clues())
+		if hasPlace(content) {
+			m.saw(Location)
+		}
 		m.plan.overwrite(b.at+4, []byte("free"))
 	}
 	m.plan.zero(b.start, b.end)
@@ -262,7 +322,7 @@ func (m *mp4Scanner) handler(parent string, b box) error {
 		return malformed("a handler is too short")
 	}
 	if parent == "mdia" && m.track != nil {
-		m.track.handler, m.track.name = string(p[8:12]), string(p[24:])
+		m.track.handler = string(p[8:12])
 	}
 	if !isZero(p[12:16]) || !isZero(p[24:]) {
 		m.saw(Software)
@@ -273,25 +333,43 @@ func (m *mp4Scanner) handler(parent string, b box) error {
 }
 
 func (m *mp4Scanner) trak(b box, depth int) error {
-	m.track = &mp4Track{edits: len(m.plan.edits)}
+	t := &mp4Track{box: b}
+	m.track = t
 	defer func() { m.track = nil }()
 	if err := m.children(b, depth+1); err != nil {
 		return err
 	}
-	drop, err := m.isTelemetry()
-	if err != nil {
-		return err
+	if t.handler == "" {
+		return malformed("a track has no type")
 	}
-	if !drop {
-		return m.entries(m.track.samples)
-	}
-	// Findings inside of it are removed with it.
-	m.plan.edits = m.plan.edits[:m.track.edits]
-	m.plan.overwrite(b.at+4, []byte("free"))
-	m.plan.zero(b.start, b.end)
-	m.dropped[m.track.id] = true
-	if m.track.samples.kind != "" {
-		m.tables = append(m.tables, m.track.samples)
+	m.tracks = append(m.tracks, t)
+	return m.describe(t)
+}
+
+// each yields the boxes in another one, as far as they can be followed.
+func (m *mp4Scanner) each(parent box, yield func(box) error) error {
+	for at := parent.start; at+8 <= parent.end; {
+		b, err := m.box(at, parent.end)
+		if err != nil || b.kind == "" {
+			return err
+		}
+		if err := yield(b); err != nil {
+			return err
+		}
+		at = b.end
 	}
 	return nil
+}
+
+// dataReferences clears where media outside of the file would be: names of files and
+// volumes (8.7.2; QuickTime's aliases).
+func (m *mp4Scanner) dataReferences(b box) error {
+	return m.each(box{start: b.start + 8, end: b.end}, func(entry box) error {
+		content, err := m.read(entry.start+4, entry.end-entry.start-4)
+		if err == nil && !isZero(content) {
+			m.saw(Other)
+			m.plan.zero(entry.start+4, entry.end)
+		}
+		return err
+	})
 }

@@ -19,144 +19,189 @@ const (
 	fragmentOverhead = 8 // of a header of a full box with a count
 )
 
-// sampleSizes reads the sizes that samples of fragments have by default
-// (8.8.3).
-func (m *mp4Scanner) sampleSizes(mvex box) error {
-	for at := mvex.start; at+8 <= mvex.end; {
-		b, err := m.box(at, mvex.end)
-		if err != nil || b.kind == "" {
+// sampleSize reads the size that samples of fragments have by default (8.8.3).
+func (m *mp4Scanner) sampleSize(trex box) error {
+	p, err := m.read(trex.start, 24)
+	if err == nil && len(p) >= 20 {
+		m.defaults[binary.BigEndian.Uint32(p[4:])] = binary.BigEndian.Uint32(p[16:])
+	}
+	return err
+}
+
+// fragment is the part of a fragment that belongs to one track.
+type fragment struct {
+	traf, head box // head: tfhd
+	moof       int64
+	track      uint32
+	base       int64 // of data offsets
+	implied    bool  // base follows from the fragments before
+	size       uint32
+	flags      uint32
+}
+
+// fragmentSamples yields all samples of fragments.
+func (m *mp4Scanner) fragmentSamples(yield func(f fragment, at, length int64) error) error {
+	return m.eachFragment(func(f fragment) (int64, error) {
+		return m.runs(f, func(_ box, at, length int64) error { return yield(f, at, length) })
+	})
+}
+
+// eachFragment yields the parts of fragments, which yield the end of their data.
+func (m *mp4Scanner) eachFragment(yield func(fragment) (end int64, err error)) error {
+	for _, moof := range m.moofs {
+		end, first := moof.at, true // of the data of the track before
+		err := m.each(moof, func(b box) error {
+			if b.kind != "traf" {
+				return nil
+			}
+			f, ok, err := m.fragment(moof, b, end)
+			if err != nil || !ok {
+				return err
+			}
+			f.implied = f.implied && !first
+			first = false
+			end, err = yield(f)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if b.kind == "trex" {
-			p, err := m.read(b.start, 24)
-			if err != nil {
-				return err
-			}
-			if len(p) >= 20 {
-				m.defaults[binary.BigEndian.Uint32(p[4:])] = binary.BigEndian.Uint32(p[16:])
-			}
-		}
-		at = b.end
 	}
 	return nil
 }
 
-// clearFragments frees the parts of fragments that belong to dropped tracks, and
-// clears their samples.
-func (m *mp4Scanner) clearFragments() error {
-	for _, moof := range m.moofs {
-		end := moof.at // of the data of the track before
-		for at := moof.start; at+8 <= moof.end; {
-			b, err := m.box(at, moof.end)
-			if err != nil || b.kind == "" {
-				return err
-			}
-			if b.kind == "traf" {
-				if end, err = m.fragment(moof, b, end); err != nil {
-					return err
-				}
-			}
-			at = b.end
-		}
+// fragment reads the header of a track in a fragment (8.8.7).
+func (m *mp4Scanner) fragment(moof, traf box, before int64) (f fragment, ok bool, err error) {
+	f = fragment{traf: traf, moof: moof.at, base: before}
+	if f.head, ok, err = m.find(traf, "tfhd"); err != nil || !ok {
+		return f, false, err
 	}
-	return nil
-}
-
-// fragment follows the runs of one track in one fragment, and returns the end of its
-// data.
-func (m *mp4Scanner) fragment(moof, traf box, before int64) (end int64, err error) {
-	head, found, err := m.find(traf, "tfhd")
-	if err != nil || !found {
-		return before, err
-	}
-	p, err := m.read(head.start, 40)
+	p, err := m.read(f.head.start, 40)
 	if err != nil || len(p) < 8 {
-		return before, err
+		return f, false, err
 	}
-	flags, track := binary.BigEndian.Uint32(p)&0xFFFFFF, binary.BigEndian.Uint32(p[4:])
+	f.flags, f.track = binary.BigEndian.Uint32(p)&0xFFFFFF, binary.BigEndian.Uint32(p[4:])
 	fields := reader{p[8:]}
-	base, size := before, m.defaults[track]
+	f.size = m.defaults[f.track]
 	switch {
-	case flags&tfhdBase != 0:
-		base = fields.take(8)
-	case flags&tfhdBaseIsMoof != 0:
-		base = moof.at
+	case f.flags&tfhdBase != 0:
+		f.base = fields.take(8)
+	case f.flags&tfhdBaseIsMoof != 0:
+		f.base = moof.at
+	default:
+		f.implied = true
 	}
-	if flags&tfhdDescription != 0 {
+	if f.flags&tfhdDescription != 0 {
 		fields.take(4)
 	}
-	if flags&tfhdDuration != 0 {
+	if f.flags&tfhdDuration != 0 {
 		fields.take(4)
 	}
-	if flags&tfhdSize != 0 {
-		size = uint32(fields.take(4)) //nolint:gosec // of four bytes
+	if f.flags&tfhdSize != 0 {
+		f.size = uint32(fields.take(4)) //nolint:gosec // of four bytes
 	}
-	dropped := m.dropped[track]
-	if dropped {
-		m.plan.overwrite(traf.at+4, []byte("free"))
-		m.plan.zero(traf.start, traf.end)
-	}
-	end = base
-	runs := 0
-	for at := traf.start; at+8 <= traf.end; {
-		b, err := m.box(at, traf.end)
-		if err != nil || b.kind == "" {
-			return end, err
-		}
-		if b.kind == "trun" {
-			if runs++; runs > maxRunsInTrack {
-				return end, malformed("a fragment has too many runs")
-			}
-			from, length, err := m.run(b, base, end, size)
-			if err != nil {
-				return end, err
-			}
-			if dropped {
-				if err := m.clear(from, length); err != nil {
-					return end, err
-				}
-			}
-			end = from + length
-		}
-		at = b.end
-	}
-	return end, nil
+	return f, true, nil
 }
 
-// run returns the offsets of the samples of a run.
-func (m *mp4Scanner) run(trun box, base, end int64, size uint32) (from, length int64, err error) {
+// runs yields the samples of a track in a fragment, and returns the end of their data.
+func (m *mp4Scanner) runs(f fragment, yield func(trun box, at, length int64) error) (end int64, err error) {
+	end = f.base
+	runs := 0
+	err = m.each(f.traf, func(b box) error {
+		if b.kind != "trun" {
+			return nil
+		}
+		if runs++; runs > maxRunsInTrack {
+			return malformed("a fragment has too many runs")
+		}
+		end, err = m.run(b, f, end, yield)
+		return err
+	})
+	return end, err
+}
+
+// run yields the samples of a run (8.8.8).
+func (m *mp4Scanner) run(trun box, f fragment, at int64, yield func(trun box, at, length int64) error) (end int64, err error) {
 	rows, err := m.table(trun, 0, 1)
 	if err != nil || len(rows) < fragmentOverhead {
-		return end, 0, err
+		return at, err
 	}
 	flags, count := binary.BigEndian.Uint32(rows)&0xFFFFFF, binary.BigEndian.Uint32(rows[4:])
 	fields := reader{rows[8:]}
-	from = end
 	if flags&trunOffset != 0 {
-		from = base + int64(int32(fields.take(4))) //nolint:gosec // signed, of four bytes
+		at = f.base + int64(int32(fields.take(4))) //nolint:gosec // signed, of four bytes
 	}
+	at = m.within(at)
 	if flags&trunFirstFlags != 0 {
 		fields.take(4)
 	}
-	if flags&trunSize == 0 {
-		return m.within(from), m.within(int64(count) * int64(size)), nil
+	width := 0
+	for _, field := range []uint32{trunDuration, trunSize, trunFlags, trunTimeOffset} {
+		if flags&field != 0 {
+			width += 4
+		}
 	}
 	for range count {
-		if len(fields.rest) == 0 {
+		if at >= m.size || width > 0 && len(fields.rest) == 0 || width == 0 && f.size == 0 {
 			break
 		}
-		if flags&trunDuration != 0 {
-			fields.take(4)
+		length := int64(f.size)
+		row := reader{fields.rest[:min(width, len(fields.rest))]}
+		fields.rest = fields.rest[len(row.rest):]
+		if flags&trunSize != 0 {
+			if flags&trunDuration != 0 {
+				row.take(4)
+			}
+			length = row.take(4)
 		}
-		length += fields.take(4)
-		if flags&trunFlags != 0 {
-			fields.take(4)
+		if err := yield(trun, at, length); err != nil {
+			return at, err
 		}
-		if flags&trunTimeOffset != 0 {
-			fields.take(4)
-		}
+		at = m.within(at + length)
 	}
-	return m.within(from), m.within(length), nil
+	return at, nil
+}
+
+// clearFragments frees the parts of fragments that belong to dropped tracks. Data of the
+// next track may begin where the data of such a part ends (8.8.7); its place is then
+// written relative to the fragment.
+func (m *mp4Scanner) clearFragments() error {
+	moof, isGap := int64(-1), false
+	return m.eachFragment(func(f fragment) (int64, error) {
+		if moof != f.moof {
+			moof, isGap = f.moof, false
+		}
+		if m.isDropped(f.track) {
+			m.plan.overwrite(f.traf.at+4, []byte("free"))
+			m.plan.zero(f.traf.start, f.traf.end)
+			isGap = true
+			return m.runs(f, func(box, int64, int64) error { return nil })
+		}
+		if !f.implied || !isGap {
+			isGap = false
+			return m.runs(f, func(_ box, at, length int64) error { return m.keep(at, length) })
+		}
+		isGap = false
+		m.plan.overwrite(f.head.start+1, []byte{byte((f.flags | tfhdBaseIsMoof) >> 16)}) //nolint:gosec // one of three bytes
+		seen := int64(-1)
+		return m.runs(f, func(trun box, at, length int64) error {
+			if trun.at == seen {
+				return m.keep(at, length)
+			}
+			first := seen < 0
+			seen = trun.at
+			p, err := m.read(trun.start, 8)
+			if err != nil {
+				return err
+			}
+			if binary.BigEndian.Uint32(p)&trunOffset != 0 {
+				m.plan.overwrite(trun.start+8, binary.BigEndian.AppendUint32(nil, uint32(at-f.moof))) //nolint:gosec // as large as it was
+			} else if first {
+				return malformed("the place of a fragment's data depends on a track that is removed")
+			}
+			return m.keep(at, length)
+		})
+	})
 }
 
 // within limits a number to the size of the file.
