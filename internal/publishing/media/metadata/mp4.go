@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -68,23 +67,6 @@ type box struct {
 	kind       string
 	at         int64 // of the header
 	start, end int64 // of the content
-}
-
-// hasPlace reports whether a box with metadata contains a position: as text, or in a box
-// that is only for that (3GPP's loci, and the index of positions that dashcams write).
-func hasPlace(content []byte) bool {
-	for _, kind := range []string{"loci", "gps "} {
-		for at := 0; ; at++ {
-			found := bytes.Index(content[at:], []byte(kind))
-			if found < 0 {
-				break
-			}
-			if at += found; at == 0 || at >= 4 && uint64(binary.BigEndian.Uint32(content[at-4:])) <= uint64(len(content)-at+4) {
-				return true
-			}
-		}
-	}
-	return hasPosition(content)
 }
 
 // mp4 keeps what a player needs. Removed boxes become free boxes of the same length
@@ -272,15 +254,11 @@ func (m *mp4Scanner) free(b box) error {
 		}
 		// Some cameras store notes here; others leave random bytes.
 		m.saw(Other)
-		if containsAny(lowerASCII(content), "freegps", "\xA9xyz") || hasPlace(content) {
-			m.saw(Location)
-		}
+		m.seePlaces(content)
 	default:
 		content = append([]byte(b.kind), content...)
 		m.classify(content, mp4Clues())
-		if hasPlace(content) {
-			m.saw(Location)
-		}
+		m.seePlaces(content)
 		m.plan.overwrite(b.at+4, []byte("free"))
 	}
 	m.plan.zero(b.start, b.end)

@@ -130,9 +130,7 @@ func (m *mp4Scanner) orphan(from, to int64) error {
 		return err
 	}
 	m.classify(content, mp4Clues())
-	if hasPlace(content) {
-		m.saw(Location)
-	}
+	m.seePlaces(content)
 	return nil
 }
 

@@ -264,12 +264,40 @@ func (m *mp4Scanner) describe(t *mp4Track) error {
 			if b.kind == "esds" && t.codec == "mp4v" {
 				return m.objectType(t, b)
 			}
+			if b.kind == "dfLa" {
+				return m.flacBlocks(b)
+			}
 			if slices.Contains(preservedExtensions(), b.kind) || b.end == entry.end && isZero([]byte(b.kind)) {
 				return nil
 			}
 			return m.free(b)
 		})
 	})
+}
+
+// flacBlocks turns the comments, pictures and other notes of a FLAC stream into padding; a
+// decoder needs the first block. RFC 9639, 8; https://github.com/xiph/flac/blob/master/doc/isoflac.txt
+func (m *mp4Scanner) flacBlocks(b box) error {
+	const padding, isLast = 1, 0x80
+	for at := b.start + 4; at+4 <= b.end; {
+		head, err := m.read(at, 4)
+		if err != nil || len(head) < 4 {
+			return err
+		}
+		kind, end := head[0]&^isLast, min(b.end, at+4+int64(binary.BigEndian.Uint32(head)&0xFFFFFF))
+		if kind > padding && kind != 3 { // 3: the table for seeking
+			content, err := m.read(at+4, end-at-4)
+			if err != nil {
+				return err
+			}
+			m.saw(Other)
+			m.seePlaces(content)
+			m.plan.overwrite(at, []byte{head[0]&isLast | padding})
+			m.plan.zero(at+4, end)
+		}
+		at = end
+	}
+	return nil
 }
 
 func (m *mp4Scanner) clearName(entry box, fields []byte, from, length int) {

@@ -2,6 +2,8 @@ package metadata
 
 import (
 	"bytes"
+	"encoding/binary"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -107,4 +109,36 @@ func isSexagesimal(digits []byte) bool {
 		}
 	}
 	return true
+}
+
+// seePlaces reports whether metadata contains a position: as text, in a box that is only
+// for that (3GPP's loci, the index of positions that dashcams write), or in EXIF of a
+// picture.
+func (s *scanner) seePlaces(content []byte) {
+	isPlace := hasPosition(content) || containsAny(content, "\xA9xyz", "freeGPS ", "LIGOGPS")
+	for _, kind := range []string{"loci", "gps "} {
+		for at := range indexes(content, kind) {
+			isPlace = isPlace || at == 0 || at >= 4 && uint64(binary.BigEndian.Uint32(content[at-4:]))+uint64(at) <= uint64(len(content)+4) //nolint:gosec // a length
+		}
+	}
+	if isPlace {
+		s.saw(Location)
+	}
+	for _, order := range []string{"II*\x00\x08\x00\x00\x00", "MM\x00*\x00\x00\x00\x08"} {
+		for at := range indexes(content, order) {
+			s.exif(content[at:])
+		}
+	}
+}
+
+// indexes yields where a word occurs.
+func indexes(content []byte, word string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for at := 0; ; at++ {
+			found := bytes.Index(content[at:], []byte(word))
+			if at += found; found < 0 || !yield(at) {
+				return
+			}
+		}
+	}
 }
