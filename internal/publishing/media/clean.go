@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/media/metadata"
+	"dateline/internal/publishing/media/verify"
 )
 
 // CreditStore reports whether a workspace keeps IPTC credit and copyright in its
@@ -91,8 +92,18 @@ func scan(arrived spooledFile, mimeType string, o metadata.Options) (*metadata.P
 	return plan, nil
 }
 
-// setBody replaces the bytes that are stored.
-func (c *cleanedFile) setBody(body io.ReadSeeker, size int64) error {
+// setBody replaces the bytes that are stored. A location counts as removed only if an
+// independent reader does not find one either.
+func (c *cleanedFile) setBody(body interface {
+	io.ReadSeeker
+	io.ReaderAt
+}, size int64,
+) error {
+	if i := slices.Index(c.removed, metadata.Location); i >= 0 {
+		if remains, err := verify.HasPosition(body, size, c.MIMEType); err != nil || remains {
+			c.removed = slices.Delete(c.removed, i, i+1)
+		}
+	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, body); err != nil {
 		return fmt.Errorf("reading a file without its metadata: %w", err)
