@@ -49,8 +49,11 @@ func (o Options) limits(reported graph.PublishingQuota) network.Limits {
 		MaxImageRatio:    1.91,
 		MinVideoDuration: 3 * time.Second,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
-		MaxAltText:       o.AltText,
-		SupportsReply:    true,
-		Quotas:           []network.Quota{posts},
+		// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media#video-specifications
+		Video: network.VideoLimits{MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
+			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420"},
+		MaxAltText:    o.AltText,
+		SupportsReply: true,
+		Quotas:        []network.Quota{posts},
 	}
 }

@@ -90,16 +90,18 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 	}
 	text, media := l.options.Text, l.options.Media
 	return network.Limits{
-		AllowedBy:           "LinkedIn",
-		RejectsRepeats:      true,
-		MaxCharacters:       text.Post,
-		MaxMedia:            media.Images,
-		MIMETypes:           []string{"image/jpeg", "image/png", "image/gif", "video/mp4", "application/pdf"},
-		MaxImageBytes:       media.ImageBytes,
-		MaxImagePixels:      media.ImagePixels,
-		MaxVideoBytes:       media.VideoBytes,
-		MinVideoDuration:    time.Duration(media.MinVideoSeconds) * time.Second,
-		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
+		AllowedBy:        "LinkedIn",
+		RejectsRepeats:   true,
+		MaxCharacters:    text.Post,
+		MaxMedia:         media.Images,
+		MIMETypes:        []string{"image/jpeg", "image/png", "image/gif", "video/mp4", "application/pdf"},
+		MaxImageBytes:    media.ImageBytes,
+		MaxImagePixels:   media.ImagePixels,
+		MaxVideoBytes:    media.VideoBytes,
+		MinVideoDuration: time.Duration(media.MinVideoSeconds) * time.Second,
+		MaxVideoDuration: time.Duration(media.VideoSeconds) * time.Second,
+		// https://www.linkedin.com/help/linkedin/answer/a548372 (video sharing, supported specifications)
+		Video:               network.VideoLimits{MinFrameRate: 10, MaxFrameRate: 60, MaxPixels: 4096 * 2304},
 		MaxDocumentBytes:    media.DocumentBytes,
 		MaxDocumentPages:    media.DocumentPages,
 		MaxAltText:          text.AltText,

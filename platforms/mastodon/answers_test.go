@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,7 +100,8 @@ func TestLimits(t *testing.T) {
 			}
 			calls.Add(1)
 			_, _ = io.WriteString(w, `{"domain":"news.example","configuration":{"statuses":{"max_characters":5000,"max_media_attachments":16,
-				"characters_reserved_per_url":30},"media_attachments":{"supported_mime_types":["image/png"],"image_size_limit":10}}}`)
+				"characters_reserved_per_url":30},"media_attachments":{"supported_mime_types":["image/png"],"image_size_limit":10,
+				"video_frame_rate_limit":60,"video_matrix_limit":2073600}}}`)
 		})
 		for range 3 {
 			got, err := m.Limits(t.Context(), account)
@@ -120,6 +122,9 @@ func TestLimits(t *testing.T) {
 			}
 			if got.MaxImageBytes != 10 {
 				t.Errorf("got.MaxImageBytes: got %v, want %v", got.MaxImageBytes, 10)
+			}
+			if want := (network.VideoLimits{MaxFrameRate: 60, MaxPixels: 1920 * 1080}); !reflect.DeepEqual(got.Video, want) {
+				t.Errorf("got.Video: got %+v, want %+v", got.Video, want)
 			}
 			if got.MaxAltText != 1500 {
 				t.Errorf("got.MaxAltText: got %v, want %v", got.MaxAltText, 1500)

@@ -49,6 +49,8 @@ type configuration struct {
 		ImageSizeLimit   int64    `json:"image_size_limit"`
 		ImageMatrixLimit int64    `json:"image_matrix_limit"`
 		VideoSizeLimit   int64    `json:"video_size_limit"`
+		VideoMatrixLimit int64    `json:"video_matrix_limit"`
+		VideoFrameRate   int      `json:"video_frame_rate_limit"`
 		DescriptionLimit int      `json:"description_limit"`
 	} `json:"media_attachments"`
 	Polls struct {
@@ -142,8 +144,11 @@ func (a instanceResponse) limits(host string) network.Limits {
 		MaxImageBytes:    clamp(c.Media.ImageSizeLimit, 16<<20, 1<<40),
 		MaxImagePixels:   clamp(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
 		MaxVideoBytes:    clamp(c.Media.VideoSizeLimit, 99<<20, 1<<40),
-		MaxAltText:       clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
-		SupportsReply:    true,
+		// Defaults: app/models/media_attachment.rb
+		Video: network.VideoLimits{MaxPixels: clamp(c.Media.VideoMatrixLimit, 8_294_400, 1<<40),
+			MaxFrameRate: float64(clamp(c.Media.VideoFrameRate, 120, 10_000))},
+		MaxAltText:    clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
+		SupportsReply: true,
 		Poll: network.PollLimits{MinChoices: 2, MaxChoices: clamp(c.Polls.MaxOptions, 4, 100), MaxChoiceCharacters: clamp(c.Polls.MaxCharacters, 50, 5000),
 			MinMinutes: (clamp(c.Polls.MinExpiration, 300, 2629746) + 59) / 60, MaxMinutes: clamp(c.Polls.MaxExpiration, 2629746, 1<<31-1) / 60},
 		Quotas: quotas(),

@@ -22,6 +22,7 @@ type Limits struct {
 	MaxImageRatio    float64       // width divided by height; 0: any
 	MinVideoDuration time.Duration // 0: any
 	MaxVideoDuration time.Duration // 0: any
+	Video            VideoLimits
 	MaxDocumentBytes int64
 	MaxDocumentPages int
 	MaxAltText       int // characters; 0: any
@@ -41,6 +42,18 @@ type Limits struct {
 	// to replies.
 	IdempotentPostsOnly bool
 	Quotas              []Quota
+}
+
+// VideoLimits apply to what a video consists of. Zero values mean any.
+type VideoLimits struct {
+	MinFrameRate float64 // frames per second
+	MaxFrameRate float64 // whole frames
+	MaxWidth     int     // pixels as shown
+	MaxPixels    int64   // width times height
+	Codecs       []string
+	AudioCodecs  []string
+	MaxAudioRate int    // samples per second
+	Chroma       string // sampling of colors: 420
 }
 
 // Violation is one reason why a network would refuse content. Code is stable;

@@ -129,7 +129,15 @@ type MediaInfo struct {
 	Height   int
 	Duration time.Duration // 0 for images
 	Pages    int           // of a document; 0: unknown
-	AltText  string
+
+	// Of a video; zero: unknown. Names are those of ffprobe.
+	FrameRate   float64 // frames per second
+	VideoCodec  string
+	PixelFormat string
+	AudioCodec  string // also empty without sound
+	AudioRate   int    // samples per second
+
+	AltText string
 }
 
 // Media is an attachment that can be read. Open can be called more than once.

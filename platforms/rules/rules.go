@@ -87,6 +87,7 @@ func (c *checker) attachment(i int, media network.MediaInfo) {
 	switch {
 	case IsVideoOrAudio(media):
 		c.video(field, n, media)
+		c.streams(field, n, media)
 	case IsDocument(media):
 		if l.MaxDocumentPages > 0 && media.Pages > l.MaxDocumentPages {
 			c.add(field, "too_many_pages", "Attachment {number} has {used} pages; {by} allows {limit}.", n, media.Pages, c.allowedBy, l.MaxDocumentPages)
@@ -125,6 +126,43 @@ func (c *checker) video(field string, n int, media network.MediaInfo) {
 		c.add(field, "too_short", "Attachment {number} lasts {length_seconds}; {by} requires at least {min_seconds}.", n, media.Duration.Round(100*time.Millisecond), c.allowedBy, l.MinVideoDuration)
 	case l.MaxVideoDuration > 0 && media.Duration > l.MaxVideoDuration:
 		c.add(field, "too_long_video", "Attachment {number} lasts {length_seconds}; {by} allows {max_seconds}.", n, media.Duration.Round(time.Second), c.allowedBy, l.MaxVideoDuration)
+	}
+}
+
+// streams checks what a video consists of, as far as it is known.
+func (c *checker) streams(field string, n int, media network.MediaInfo) {
+	l := c.limits.Video
+	rate := math.Round(media.FrameRate*1000) / 1000
+	switch {
+	case rate == 0 || l.MaxFrameRate == 0:
+	case l.MinFrameRate > 0 && (rate < l.MinFrameRate || math.Floor(rate) > l.MaxFrameRate):
+		c.add(field, "unsupported_frame_rate", "Attachment {number} has {rate} frames per second; {by} allows {min_rate} to {max_rate}. Export it with fewer or more.",
+			n, rate, c.allowedBy, l.MinFrameRate, l.MaxFrameRate)
+	case math.Floor(rate) > l.MaxFrameRate:
+		c.add(field, "unsupported_frame_rate", "Attachment {number} has {rate} frames per second; {by} allows {max_rate}. Export it with fewer.",
+			n, rate, c.allowedBy, l.MaxFrameRate)
+	}
+	if l.MaxWidth > 0 && media.Width > l.MaxWidth {
+		c.add(field, "video_too_wide", "Attachment {number} is {width} pixels wide; {by} allows {max_width}. Export it smaller.", n, media.Width, c.allowedBy, l.MaxWidth)
+	}
+	if l.MaxPixels > 0 && int64(media.Width)*int64(media.Height) > l.MaxPixels {
+		c.add(field, "too_many_pixels", "Attachment {number} has {width} × {height} pixels; {by} allows {max_pixels} in total.",
+			n, media.Width, media.Height, c.allowedBy, l.MaxPixels)
+	}
+	if len(l.Codecs) > 0 && media.VideoCodec != "" && !slices.Contains(l.Codecs, media.VideoCodec) {
+		c.add(field, "unsupported_codec", "The video of attachment {number} is encoded as {codec}; {by} accepts {accepted}.",
+			n, media.VideoCodec, c.allowedBy, strings.Join(l.Codecs, ", "))
+	}
+	if len(l.AudioCodecs) > 0 && media.AudioCodec != "" && !slices.Contains(l.AudioCodecs, media.AudioCodec) {
+		c.add(field, "unsupported_codec", "The sound of attachment {number} is encoded as {codec}; {by} accepts {accepted}.",
+			n, media.AudioCodec, c.allowedBy, strings.Join(l.AudioCodecs, ", "))
+	}
+	if l.MaxAudioRate > 0 && media.AudioRate > l.MaxAudioRate {
+		c.add(field, "unsupported_audio_rate", "The sound of attachment {number} has {rate} samples per second; {by} allows {max_rate}.",
+			n, media.AudioRate, c.allowedBy, l.MaxAudioRate)
+	}
+	if l.Chroma != "" && strings.HasPrefix(media.PixelFormat, "yuv") && !strings.Contains(media.PixelFormat, l.Chroma) {
+		c.add(field, "unsupported_color", "The colors of attachment {number} are stored as {format}; {by} requires 4:2:0 (yuv420p).", n, media.PixelFormat, c.allowedBy)
 	}
 }
 

@@ -53,9 +53,12 @@ func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
 		MinImageRatio:    0.1, // 10:1, either way
 		MaxImageRatio:    10,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
-		MaxAltText:       o.AltText,
-		SupportsReply:    true,
-		Poll:             pollLimits(),
+		// https://developers.facebook.com/docs/threads/overview#video-specifications
+		Video: network.VideoLimits{MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
+			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420"},
+		MaxAltText:    o.AltText,
+		SupportsReply: true,
+		Poll:          pollLimits(),
 		Quotas: []network.Quota{
 			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
 			quota(bucketReplies, o.RepliesPerDay, reported.Replies, map[network.CallKind]int{network.CallReply: 1}),

@@ -35,11 +35,13 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MaxVideoBytes:    o.MaxVideoBytes,
 		MinVideoDuration: time.Duration(o.MinVideoMillis) * time.Millisecond,
 		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
-		MaxAltText:       o.MaxAltText,
-		SupportsReply:    true,
-		RejectsRepeats:   true,
-		Poll:             pollLimits(),
-		Quotas:           x.quotas(),
+		// https://docs.x.com/x-api/media/quickstart/best-practices
+		Video:          network.VideoLimits{MaxFrameRate: 60, Codecs: []string{"h264"}, AudioCodecs: []string{"aac"}, Chroma: "420"},
+		MaxAltText:     o.MaxAltText,
+		SupportsReply:  true,
+		RejectsRepeats: true,
+		Poll:           pollLimits(),
+		Quotas:         x.quotas(),
 	}, nil
 }
 

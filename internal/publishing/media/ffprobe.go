@@ -63,6 +63,8 @@ func readProbe(raw []byte) (Facts, error) {
 			Width       int    `json:"width"`
 			Height      int    `json:"height"`
 			AverageRate string `json:"avg_frame_rate"`
+			SampleRate  string `json:"sample_rate"`
+			PixelFormat string `json:"pix_fmt"`
 			Disposition struct {
 				Cover int `json:"attached_pic"`
 			} `json:"disposition"`
@@ -82,7 +84,7 @@ func readProbe(raw []byte) (Facts, error) {
 	for _, s := range said.Streams {
 		switch {
 		case s.CodecType == "video" && s.Disposition.Cover == 0 && f.VideoCodec == "":
-			f.VideoCodec, f.Width, f.Height = s.CodecName, s.Width, s.Height
+			f.VideoCodec, f.Width, f.Height, f.PixelFormat = s.CodecName, s.Width, s.Height, s.PixelFormat
 			f.FrameRate = math.Round(fraction(s.AverageRate)*1000) / 1000
 			for _, side := range s.SideData {
 				if side.Rotation != 0 { // counter-clockwise there
@@ -91,6 +93,7 @@ func readProbe(raw []byte) (Facts, error) {
 			}
 		case s.CodecType == "audio" && f.AudioCodec == "":
 			f.AudioCodec = s.CodecName
+			f.AudioRate, _ = strconv.Atoi(s.SampleRate)
 		}
 	}
 	if f.VideoCodec == "" {
@@ -134,6 +137,7 @@ func inspectFile(ctx context.Context, r interface {
 		}
 	}
 	f.VideoCodec, f.AudioCodec = probed.VideoCodec, probed.AudioCodec
+	f.AudioRate, f.PixelFormat = probed.AudioRate, probed.PixelFormat
 	if probed.Duration > 0 {
 		f.Duration = probed.Duration
 	}

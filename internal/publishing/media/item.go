@@ -39,7 +39,11 @@ type Facts struct {
 	BitRate    int64         // bits per second of all streams
 	VideoCodec string        // as ffprobe names it: h264, hevc, vp9, …
 	AudioCodec string        // empty: no sound
-	Rotation   int           // degrees clockwise by which players rotate the video
+	AudioRate  int           // samples per second; 0: unknown
+	// PixelFormat is the sampling and depth of colors as ffprobe names it, such as yuv420p;
+	// empty: unknown.
+	PixelFormat string
+	Rotation    int // degrees clockwise by which players rotate the video
 }
 
 // Item is an uploaded file.

@@ -55,6 +55,7 @@ type mp4Track struct {
 	scale         uint32
 	duration      uint64
 	samples       uint32
+	rate          int // of sound
 }
 
 type mp4Walker struct {
@@ -163,6 +164,8 @@ func (w *mp4Walker) leaf(b mp4Box) error {
 			if width, height := int(binary.BigEndian.Uint16(p[40:])), int(binary.BigEndian.Uint16(p[42:])); width > 0 && height > 0 {
 				t.width, t.height = width, height
 			}
+		} else if t.handler == "soun" {
+			t.rate = int(binary.BigEndian.Uint16(p[40:]))
 		}
 		return err
 	case "stsz", "stz2": // 8.7.3
@@ -230,7 +233,7 @@ func (w *mp4Walker) facts() (Facts, error) {
 				f.FrameRate = math.Round(float64(t.samples)/length.Seconds()*1000) / 1000
 			}
 		case t.handler == "soun" && f.AudioCodec == "":
-			f.AudioCodec = t.codec
+			f.AudioCodec, f.AudioRate = t.codec, t.rate
 		}
 	}
 	f.Duration = seconds(w.duration, w.scale)

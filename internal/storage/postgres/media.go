@@ -51,7 +51,7 @@ func newMedia(m media.Item) db.InsertMediaParams {
 		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), Pages: int32(m.Pages), //nolint:gosec // bounded by media.Inspect
 		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
-		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec,
+		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: int32(m.AudioRate), PixelFormat: m.PixelFormat,
 		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m), MetadataRemoved: categories(m.MetadataRemoved)}
 }
 
@@ -157,6 +157,7 @@ func mediaFromRow(r db.Medium) media.Item {
 		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
 		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
 			Frames: int(r.Frames), Pages: int(r.Pages), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
-			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec, Rotation: int(r.Rotation)},
+			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec,
+			AudioRate: int(r.AudioRate), PixelFormat: r.PixelFormat, Rotation: int(r.Rotation)},
 		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil}
 }

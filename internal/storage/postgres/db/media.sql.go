@@ -187,7 +187,7 @@ const editMedia = `-- name: EditMedia :one
 update media set file_name = coalesce($1, file_name), alt_text = coalesce($2, alt_text),
     search_text = $3
 where id = $4 and workspace_id = $5 and deleted_at is null
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
 `
 
 type EditMediaParams struct {
@@ -227,6 +227,8 @@ func (q *Queries) EditMedia(ctx context.Context, arg EditMediaParams) (Medium, e
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
+		&i.AudioRate,
+		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -254,7 +256,7 @@ func (q *Queries) FinishMediaUpload(ctx context.Context, arg FinishMediaUploadPa
 }
 
 const getMedia = `-- name: GetMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
 `
 
 type GetMediaParams struct {
@@ -286,6 +288,8 @@ func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, err
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
+		&i.AudioRate,
+		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -356,10 +360,12 @@ func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (Med
 
 const insertMedia = `-- name: InsertMedia :one
 insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
-    frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text, metadata_removed)
+    frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format,
+    rotation, orientation, search_text, metadata_removed)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text[])
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
+    $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    $22, $23, $24, $25::text[])
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
 `
 
 type InsertMediaParams struct {
@@ -382,6 +388,8 @@ type InsertMediaParams struct {
 	BitRate         int64
 	VideoCodec      string
 	AudioCodec      string
+	AudioRate       int32
+	PixelFormat     string
 	Rotation        int32
 	Orientation     int32
 	SearchText      string
@@ -409,6 +417,8 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		arg.BitRate,
 		arg.VideoCodec,
 		arg.AudioCodec,
+		arg.AudioRate,
+		arg.PixelFormat,
 		arg.Rotation,
 		arg.Orientation,
 		arg.SearchText,
@@ -435,6 +445,8 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
+		&i.AudioRate,
+		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -545,7 +557,7 @@ func (q *Queries) IsObjectUnused(ctx context.Context, objectKey string) (bool, e
 }
 
 const listMedia = `-- name: ListMedia :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media
 where workspace_id = $1 and deleted_at is null
   and ($2::text = '' or kind = $2)
   and search_text like all ($3::text[])
@@ -599,6 +611,8 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 			&i.BitRate,
 			&i.VideoCodec,
 			&i.AudioCodec,
+			&i.AudioRate,
+			&i.PixelFormat,
 			&i.Rotation,
 			&i.Orientation,
 			&i.Kind,
@@ -619,7 +633,7 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 }
 
 const lockMedia = `-- name: LockMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and deleted_at is null for update
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and deleted_at is null for update
 `
 
 type LockMediaParams struct {
@@ -650,6 +664,8 @@ func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, e
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
+		&i.AudioRate,
+		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -702,7 +718,7 @@ func (q *Queries) LockUsedMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UU
 }
 
 const mediaByID = `-- name: MediaByID :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
 `
 
 type MediaByIDParams struct {
@@ -740,6 +756,8 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 			&i.BitRate,
 			&i.VideoCodec,
 			&i.AudioCodec,
+			&i.AudioRate,
+			&i.PixelFormat,
 			&i.Rotation,
 			&i.Orientation,
 			&i.Kind,

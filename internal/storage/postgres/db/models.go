@@ -1871,6 +1871,8 @@ type Medium struct {
 	BitRate         int64
 	VideoCodec      string
 	AudioCodec      string
+	AudioRate       int32
+	PixelFormat     string
 	Rotation        int32
 	Orientation     int32
 	Kind            string

@@ -163,6 +163,8 @@ create table media (
     bit_rate         bigint not null default 0 check (bit_rate >= 0),
     video_codec      text not null default '',
     audio_codec      text not null default '',
+    audio_rate       int not null default 0 check (audio_rate >= 0), -- samples per second
+    pixel_format     text not null default '',                     -- as ffprobe names it
     rotation         int not null default 0,                       -- degrees clockwise applied by players; width and height are as displayed
     orientation      int not null default 1 check (orientation between 1 and 8), -- EXIF
     kind             text not null default 'image' check (kind in ('image', 'animation', 'video', 'document')),

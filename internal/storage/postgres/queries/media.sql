@@ -1,8 +1,10 @@
 -- name: InsertMedia :one
 insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
-    frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text, metadata_removed)
+    frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format,
+    rotation, orientation, search_text, metadata_removed)
 values (@id, @workspace_id, @user_id, @object_key, @sha256, @mime_type, @bytes, @width, @height, @file_name, @alt_text, @kind,
-    @frames, @pages, @duration_ms, @frame_rate, @bit_rate, @video_codec, @audio_codec, @rotation, @orientation, @search_text, @metadata_removed::text[])
+    @frames, @pages, @duration_ms, @frame_rate, @bit_rate, @video_codec, @audio_codec, @audio_rate, @pixel_format,
+    @rotation, @orientation, @search_text, @metadata_removed::text[])
 returning *;
 
 -- name: GetMedia :one
