@@ -39,7 +39,7 @@ type Spec struct {
 }
 
 func (s Spec) key() string {
-	return fmt.Sprintf("1 %s %t %dx%d %d", s.MIMEType, s.OrJPEG, s.Width, s.Height, s.MaxBytes)
+	return fmt.Sprintf("2 %s %t %dx%d %d", s.MIMEType, s.OrJPEG, s.Width, s.Height, s.MaxBytes)
 }
 
 // Plan is the result of Fit.

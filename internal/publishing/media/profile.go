@@ -54,39 +54,41 @@ func jpegProfile(r io.ReaderAt, size int64) []byte {
 	return profile
 }
 
-// pngProfile reads the iCCP chunk. https://www.w3.org/TR/png-3/#11iCCP
+// pngProfile returns the profile of a PNG, or makes one of the other chunks that define its
+// colors, in their order of precedence. https://www.w3.org/TR/png-3/#color-chunk-precendence
 func pngProfile(r io.ReaderAt, size int64) []byte {
-	var head [8]byte
-	for at := int64(8); at+12 <= size; {
-		if _, err := r.ReadAt(head[:], at); err != nil {
-			return nil
-		}
-		length := int64(binary.BigEndian.Uint32(head[:]))
-		switch kind := string(head[4:]); {
-		case kind == "IDAT":
-			return nil
-		case kind == "iCCP" && length <= maxProfile:
-			body := make([]byte, length)
-			if _, err := r.ReadAt(body, at+8); err != nil {
-				return nil
-			}
-			_, packed, ok := bytes.Cut(body, []byte{0})
-			if !ok || len(packed) < 1 {
-				return nil
-			}
-			z, err := zlib.NewReader(bytes.NewReader(packed[1:]))
-			if err != nil {
-				return nil
-			}
-			profile, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
-			if err != nil {
-				return nil
-			}
-			return profile
-		}
-		at += 12 + length
+	chunks := map[string][]byte{}
+	all, err := pngColors(r, size)
+	if err != nil {
+		return nil
 	}
-	return nil
+	for len(all) >= 12 {
+		end := 12 + int(binary.BigEndian.Uint32(all))
+		chunks[string(all[4:8])] = all[8 : end-4]
+		all = all[end:]
+	}
+	if cicp, ok := chunks["cICP"]; ok {
+		return profileOfCICP(cicp)
+	}
+	if body, ok := chunks["iCCP"]; ok {
+		_, packed, ok := bytes.Cut(body, []byte{0})
+		if !ok || len(packed) < 1 {
+			return nil
+		}
+		z, err := zlib.NewReader(bytes.NewReader(packed[1:]))
+		if err != nil {
+			return nil
+		}
+		profile, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+		if err != nil {
+			return nil
+		}
+		return profile
+	}
+	if _, ok := chunks["sRGB"]; ok {
+		return nil
+	}
+	return profileOfChromaticities(chunks["cHRM"], chunks["gAMA"])
 }
 
 func webpProfile(r io.ReaderAt, size int64) []byte {

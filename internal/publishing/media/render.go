@@ -109,8 +109,8 @@ type source interface {
 	io.ReaderAt
 }
 
-// convert renders the bytes of an image. It keeps the color profile and no other
-// metadata.
+// convert renders the bytes of an image. It keeps the color profile, or makes one of what
+// defines the colors, and no other metadata.
 func convert(src source, item Item, spec Spec) ([]byte, Rendition, error) {
 	watched := &errorReaderAt{ReaderAt: src}
 	profile := iccProfile(watched, item.Bytes, item.MIMEType)
