@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // maxLine is how much of a line is read; no path is longer.
@@ -169,15 +168,16 @@ func seconds(value string) (time.Duration, bool) {
 	return time.Duration(number * float64(time.Second)), true
 }
 
-// normalize brings a path or pattern into one form: octets outside ASCII are
-// percent-encoded, and unnecessary encodings are decoded, except for reserved
-// characters (RFC 9309 §2.2.2; RFC 3986 §2.2). So "%2F" is not "/", and "%2A"
-// is not the wildcard. In a query, ":", "/", "?" and "@" are equal to their
-// encoded forms (RFC 3986 §3.4; the second example of RFC 9309 §2.2.2).
+// normalize brings a path or pattern into one form (RFC 9309 §2.2.2). Octets that no URL
+// contains, such as "{", "<" and those outside ASCII, are percent-encoded, as clients do
+// before they request a URL; encoded characters that need no encoding are decoded. Reserved
+// characters with a meaning (RFC 3986 §2.2) stay as they are: "%2F" is not "/", and "%2A" is
+// not the wildcard. In a query, "/" and "?" are equal to their encoded forms (RFC 3986 §3.4;
+// the second example of RFC 9309 §2.2.2).
 func normalize(path string) string {
 	plain := true
 	for i := range len(path) {
-		if path[i] == '%' || path[i] >= utf8.RuneSelf || path[i] <= ' ' {
+		if !unreserved(path[i]) && !reserved(path[i]) {
 			plain = false
 			break
 		}
@@ -192,17 +192,17 @@ func normalize(path string) string {
 		switch {
 		case c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]):
 			decoded := unhex(path[i+1])<<4 | unhex(path[i+2])
-			if unreserved(decoded) || query && strings.IndexByte(":/?@", decoded) >= 0 {
+			if unreserved(decoded) || isData(decoded) || query && (decoded == '/' || decoded == '?') {
 				b.WriteByte(decoded)
 			} else {
 				encode(&b, decoded)
 			}
 			i += 2
-		case c >= utf8.RuneSelf || c <= ' ' || c == '%':
-			encode(&b, c)
-		default:
+		case unreserved(c) || reserved(c):
 			query = query || c == '?'
 			b.WriteByte(c)
+		default:
+			encode(&b, c)
 		}
 	}
 	return b.String()
@@ -225,6 +225,14 @@ func unhex(c byte) byte {
 	}
 	return (c | 0x20 - 'a') + 10
 }
+
+// reserved reports whether a character is one of RFC 3986 §2.2.
+func reserved(c byte) bool { return strings.IndexByte(":/?#[]@!$&'()*+,;=", c) >= 0 }
+
+// isData reports whether a reserved character separates nothing in paths and queries, so
+// that some clients encode it and others do not: browsers encode "'" in queries (URL
+// Standard, "special-query percent-encode set"), encodeURIComponent ":", "@", "," and ";".
+func isData(c byte) bool { return strings.IndexByte(":[]@!'(),;", c) >= 0 }
 
 func unreserved(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
