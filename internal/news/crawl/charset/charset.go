@@ -46,24 +46,24 @@ func Decode(body []byte, contentType string) (text []byte, name string) {
 	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 && bytes.IndexByte(body, 0x1b) < 0 {
 		return body, "utf-8"
 	}
+	// Whatever header and document say: another encoding forms letters of UTF-8 only rarely.
+	if isMostlyUTF8(body) {
+		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
+	}
 	for _, label := range []string{header, declared(body)} {
 		if label == "" {
 			continue
 		}
 		known, canonical := charset.Lookup(label)
 		switch {
-		case known == nil || canonical == "replacement":
-		case canonical == "utf-8":
-			if isMostlyUTF8(body) {
-				return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
-			}
+		case known == nil || canonical == "replacement" || canonical == "utf-8":
+		case strings.HasPrefix(canonical, "utf-16") && bytes.IndexByte(body, 0) < 0:
+			// The spaces and tags of a document in UTF-16 have zero bytes.
 		default:
 			return decode(body, known, canonical)
 		}
 	}
 	switch {
-	case isMostlyUTF8(body):
-		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
 	case vietnameseLang.Match(body[:min(len(body), prescanLimit)]):
 		return decode(body, charmap.Windows1258, "windows-1258")
 	default:
@@ -104,7 +104,8 @@ func declared(body []byte) string {
 }
 
 // isMostlyUTF8 reports whether a document is UTF-8 with a few broken
-// characters, such as a title truncated in the middle of a letter.
+// characters, such as a title truncated in the middle of a letter. What is left of a letter
+// counts as one.
 func isMostlyUTF8(body []byte) bool {
 	valid, invalid := 0, 0
 	for i := 0; i < len(body); {
@@ -113,14 +114,21 @@ func isMostlyUTF8(body []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRune(body[i:])
-		if r == utf8.RuneError && size == 1 {
-			invalid++
-		} else {
+		if r != utf8.RuneError || size > 1 {
 			valid++
+			i += size
+			continue
 		}
-		i += size
+		invalid++
+		i++
+		if body[i-1] < 0xC2 {
+			continue // begins no letter
+		}
+		for n := 1; n < 3 && i < len(body) && body[i]&0xC0 == 0x80; n++ {
+			i++
+		}
 	}
-	return valid > 4*invalid
+	return valid > 0 && valid >= 2*invalid
 }
 
 func decode(body []byte, from encoding.Encoding, name string) ([]byte, string) {

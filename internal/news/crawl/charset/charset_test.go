@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/unicode/norm"
 )
@@ -29,6 +30,12 @@ func TestDecode_Encodings(t *testing.T) {
 	sjis, _ := japanese.ShiftJIS.NewEncoder().String("東京のニュース")
 	jis, _ := japanese.ISO2022JP.NewEncoder().String("東京")
 	utf16, _ := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(vi)
+	const chinese, russian, siamese = "新华社北京电 记者从有关部门获悉，今年上半年经济运行总体平稳", "Новости: цены на золото снова выросли", "ข่าววันนี้ ราคาทองคำปรับขึ้นอีกครั้งในตลาดโลก"
+	gbk, _ := simplifiedchinese.GBK.NewEncoder().String(chinese)
+	cyrillic, _ := charmap.Windows1251.NewEncoder().String(russian)
+	thai, _ := charmap.Windows874.NewEncoder().String(siamese)
+	broken := strings.Replace(vi, "\xe1\xba\xa1", "\xe1\xa1", 1)
+	fixed := strings.Replace(vi, "ạ", "\uFFFD", 1)
 	for _, c := range []struct{ name, body, header, want, encoding string }{
 		{"utf-8 without a declaration", vi, "text/html", vi, "utf-8"},
 		{"utf-8 after 1024 bytes of ASCII, without a declaration", late + vi, "", late + vi, "utf-8"},
@@ -50,6 +57,17 @@ func TestDecode_Encodings(t *testing.T) {
 		{"XML declaration", `<?xml version="1.0" encoding="ISO-8859-1"?><a>` + latin, "text/xml", `<?xml version="1.0" encoding="ISO-8859-1"?><a>Café à Paris`, "windows-1252"},
 		{"header without value", vi, `text/html; charset=`, vi, "utf-8"},
 		{"malformed header", latin, `text/html; charset=x-unknown; ;;`, "Café à Paris", "windows-1252"},
+		{"one byte missing, header with iso-8859-1", broken, "text/xml; charset=iso-8859-1", fixed, "utf-8"},
+		{"one byte missing, header with utf-16", broken, "application/rss+xml; charset=utf-16", fixed, "utf-8"},
+		{"one byte missing, header with shift_jis", broken, "text/html; charset=shift_jis", fixed, "utf-8"},
+		{"one byte missing, declaration with utf-16", `<?xml version="1.0" encoding="UTF-16"?>` + broken, "", `<?xml version="1.0" encoding="UTF-16"?>` + fixed, "utf-8"},
+		{"one byte missing, declaration with windows-1258", `<meta charset="windows-1258">` + broken, "", `<meta charset="windows-1258">` + fixed, "utf-8"},
+		{"last byte of a long letter missing, header with iso-8859-15", "Tin: \xe1\xba và ế, ố", "text/xml; charset=iso-8859-15", "Tin: \uFFFD và ế, ố", "utf-8"},
+		{"windows-1252, declared as utf-16", `<?xml version="1.0" encoding="utf-16"?>` + latin, "", `<?xml version="1.0" encoding="utf-16"?>Café à Paris`, "windows-1252"},
+		{"utf-16 by header, without a mark", utf16[2:], "text/xml; charset=utf-16le", vi, "utf-16le"},
+		{"GBK by header", gbk, "text/html; charset=gb2312", chinese, "gbk"},
+		{"windows-1251 by header", cyrillic, "text/html; charset=windows-1251", russian, "windows-1251"},
+		{"windows-874 by header", thai, "text/html; charset=tis-620", siamese, "windows-874"},
 		{"empty", "", "", "", "utf-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
