@@ -7550,9 +7550,10 @@ type Watch struct {
 	NextCheckAt *time.Time `json:"next_check_at,omitempty"`
 	Paused      bool       `json:"paused"`
 
-	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `too_long`: the region has
-	// more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
-	// `timeout`, `unreachable`. Failed checks are repeated after growing pauses.
+	// Problem Why the last check failed; absent if it worked. `no_match`: the selector matches nothing. `empty`: the region has
+	// no text. `too_long`: the region has more than 2,000 lines. `not_html`, `disallowed` (by robots.txt), or the outcome of the fetch, such as `not_found`,
+	// `timeout`, `unreachable`. `throttled`: the site asked for a pause, also for its other watches; they are due when
+	// it ends. Other failed checks are repeated after growing pauses.
 	Problem   *string   `json:"problem,omitempty"`
 	Selector  string    `json:"selector"`
 	UpdatedAt time.Time `json:"updated_at"`

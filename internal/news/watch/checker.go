@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/news/crawl/weburl"
 )
 
 // CheckStore claims due watches and records checks.
@@ -27,7 +29,8 @@ type Check struct {
 	Watch   Watch         // with its new text
 	DueIn   time.Duration // until the next check
 	Change  *Change       // nil: none
-	Skipped bool          // nothing was fetched: the server was busy
+	Skipped bool          // nothing was fetched: the text stays as it was
+	Problem Problem       // of a skipped check; empty: that of the last check stays
 }
 
 // Fetcher fetches a page under the rules of the crawler: crawler.Crawler.
@@ -44,68 +47,153 @@ type Checker struct {
 
 const (
 	checkBatch  = 20
-	checkLease  = 10 * time.Minute // longer than a check takes
-	maxParallel = 8
+	checkLease  = 10 * time.Minute // longer than a batch takes
+	maxParallel = 8                // sites
 	maxBackoff  = 24 * time.Hour
 	maxBatches  = 50
+	// siteTime is how long a round starts checks of one site. The others of that site are
+	// due again after retryPause.
+	siteTime   = 30 * time.Second
+	retryPause = time.Minute
 )
 
 // CheckDue checks the watches that are due, and returns their number and that of the
-// changes. A failed check is tried again later, after growing pauses.
+// changes. A failed check is tried again later, after growing pauses. Sites are checked
+// independently of each other: one that is slow or asks for a pause delays no other.
 func (c *Checker) CheckDue(ctx context.Context, heartbeat func()) (checked, changed int, err error) {
+	r := round{Checker: c, heartbeat: heartbeat, sites: map[string]*site{}}
 	for range maxBatches {
 		claim := uuid.New()
 		due, err := c.Store.ClaimWatches(ctx, claim, checkBatch, checkLease)
 		if err != nil || len(due) == 0 {
-			return checked, changed, err
+			return r.checked, r.changed, err
 		}
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		var failures []error
-		slots := make(chan struct{}, maxParallel)
-		for _, w := range due {
-			slots <- struct{}{}
-			heartbeat()
-			all.Go(func() {
-				defer func() { <-slots }()
-				did, err := c.check(ctx, claim, w)
-				mu.Lock()
-				defer mu.Unlock()
-				checked++
-				if did {
-					changed++
-				}
-				if err != nil {
-					failures = append(failures, err)
-				}
-			})
-		}
-		all.Wait()
-		if len(failures) > 0 {
-			return checked, changed, errors.Join(failures...)
+		r.checkBatch(ctx, claim, due)
+		if len(r.failures) > 0 {
+			return r.checked, r.changed, errors.Join(r.failures...)
 		}
 	}
-	return checked, changed, nil
+	return r.checked, r.changed, nil
 }
 
-func (c *Checker) check(ctx context.Context, claim uuid.UUID, w Watch) (changed bool, err error) {
-	res, err := c.Fetcher.FetchPage(ctx, w.URL, w.ETag, w.LastModified)
-	if err != nil {
-		return false, err
+// round is one run of CheckDue.
+type round struct {
+	*Checker
+	sites map[string]*site // by registered domain
+
+	mu        sync.Mutex
+	heartbeat func()
+	checked   int
+	changed   int
+	failures  []error
+}
+
+// site is a site in a round. One request is made to it at a time.
+type site struct {
+	due     []Watch // of the current batch
+	started time.Time
+	skip    *Check // what becomes of its other watches; nil: they are checked
+}
+
+func (r *round) checkBatch(ctx context.Context, claim uuid.UUID, due []Watch) {
+	var order []*site
+	for _, w := range due {
+		domain := domainOf(w.URL)
+		s := r.sites[domain]
+		if s == nil {
+			s = &site{}
+			r.sites[domain] = s
+		}
+		if len(s.due) == 0 {
+			order = append(order, s)
+		}
+		s.due = append(s.due, w)
 	}
-	check := c.compare(w, res)
+	var all sync.WaitGroup
+	slots := make(chan struct{}, maxParallel)
+	for _, s := range order {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			r.checkSite(ctx, claim, s)
+		})
+	}
+	all.Wait()
+}
+
+func (r *round) checkSite(ctx context.Context, claim uuid.UUID, s *site) {
+	for _, w := range s.due {
+		r.mu.Lock()
+		r.heartbeat()
+		r.mu.Unlock()
+		changed, err := r.check(ctx, claim, w, s)
+		r.mu.Lock()
+		r.checked++
+		if changed {
+			r.changed++
+		}
+		if err != nil {
+			r.failures = append(r.failures, err)
+		}
+		r.mu.Unlock()
+	}
+	s.due = nil
+}
+
+func (r *round) check(ctx context.Context, claim uuid.UUID, w Watch, s *site) (changed bool, err error) {
+	if s.started.IsZero() {
+		s.started = time.Now()
+	} else if s.skip == nil && time.Since(s.started) > siteTime {
+		s.skip = &Check{DueIn: retryPause}
+	}
+	var res *fetch.Result
+	if s.skip == nil {
+		if res, err = r.Fetcher.FetchPage(ctx, w.URL, w.ETag, w.LastModified); err != nil {
+			return false, err
+		}
+		s.skip = skipAfter(w, res)
+	}
+	var check Check
+	if res == nil || res.Outcome == fetch.Throttled && res.Requests == 0 {
+		check = *s.skip
+		check.Watch, check.Skipped = w, true
+	} else {
+		check = compare(w, res)
+	}
 	if check.Change != nil {
-		c.Log.InfoContext(ctx, "a watched page has changed", "watch_id", w.ID, "added", len(check.Change.Added), "removed", len(check.Change.Removed))
+		r.Log.InfoContext(ctx, "a watched page has changed", "watch_id", w.ID, "added", len(check.Change.Added), "removed", len(check.Change.Removed))
 	}
-	return check.Change != nil, c.Store.RecordCheck(ctx, claim, check)
+	return check.Change != nil, r.Store.RecordCheck(ctx, claim, check)
+}
+
+// skipAfter returns what becomes of the other watches of a site after a result; nil: they
+// are checked.
+func skipAfter(w Watch, res *fetch.Result) *Check {
+	switch {
+	case res == nil: // too many requests wait for this server
+		return &Check{DueIn: 5 * retryPause}
+	case domainOf(cmp.Or(res.FinalURL, w.URL)) != domainOf(w.URL):
+		return nil // another site, to which the page redirects
+	case res.Outcome == fetch.Throttled:
+		return &Check{DueIn: min(max(res.RetryAfter, retryPause), maxBackoff), Problem: Problem(fetch.Throttled)}
+	case res.Outcome == fetch.Timeout || res.Outcome == fetch.Unreachable:
+		return &Check{DueIn: 5 * retryPause}
+	}
+	return nil
+}
+
+// domainOf returns the registered domain of a URL, the unit of politeness.
+func domainOf(address string) string {
+	u, err := weburl.Parse(address, weburl.Rules{DropNothing: true})
+	if err != nil {
+		return address
+	}
+	return u.Domain()
 }
 
 // compare decides what a response means.
-func (c *Checker) compare(w Watch, res *fetch.Result) Check {
+func compare(w Watch, res *fetch.Result) Check {
 	interval := time.Duration(w.IntervalMinutes) * time.Minute
-	if res == nil { // too many requests wait for this server
-		return Check{Watch: w, DueIn: min(interval, 5*time.Minute), Skipped: true}
-	}
 	w.Problem = ""
 	var lines []string
 	switch res.Outcome {
@@ -129,11 +217,10 @@ func (c *Checker) compare(w Watch, res *fetch.Result) Check {
 		return Check{Watch: w, DueIn: max(res.RetryAfter, min(interval<<min(w.Failures-1, 8), maxBackoff))}
 	}
 	w.Failures = 0
-	if res.Outcome == fetch.OK {
-		w.ETag, w.LastModified = res.ETag, res.LastModified
-	}
+	// A 304 updates stored validators, too (RFC 9111, section 4.3.4).
+	w.ETag, w.LastModified = res.ETag, res.LastModified
 	check := Check{Watch: w, DueIn: interval}
-	if added, removed := compare(w.Lines, lines); w.Lines != nil && len(added)+len(removed) > 0 {
+	if added, removed := compareLines(w.Lines, lines); w.Lines != nil && len(added)+len(removed) > 0 {
 		check.Change = &Change{ID: uuid.Must(uuid.NewV7()), Added: added, Removed: removed}
 	}
 	check.Watch.Lines = slices.Clone(lines)

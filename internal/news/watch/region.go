@@ -3,10 +3,13 @@ package watch
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
 )
 
 // readRegion returns the lines of text of the elements that match a CSS selector.
@@ -31,10 +34,13 @@ func readRegion(page []byte, selector string) ([]string, Problem) {
 		t.add(n)
 		t.endLine()
 	}
-	if len(t.lines) > maxLines || t.size > maxRegionBytes {
+	switch {
+	case len(t.lines) > maxLines || t.size > maxRegionBytes:
 		return nil, TooLong
+	case len(t.lines) == 0: // it is filled later, by a script, or the server is in trouble
+		return nil, Empty
 	}
-	return append([]string{}, t.lines...), ""
+	return t.lines, ""
 }
 
 // outermost leaves out elements inside of others.
@@ -91,15 +97,45 @@ func (t *textLines) add(n *html.Node) {
 	}
 }
 
-// endLine adds the current line with single spaces, unless it is empty.
+// endLine adds the current line with single spaces, unless it looks empty.
 func (t *textLines) endLine() {
-	line := []rune(strings.Join(strings.Fields(t.current.String()), " "))
+	text := norm.NFC.String(strings.Join(strings.Fields(t.current.String()), " "))
 	t.current.Reset()
-	if len(line) == 0 {
+	visible := visibleText(text)
+	if visible == "" {
 		return
 	}
-	text := string(line[:min(len(line), maxLineLength)])
+	if utf8.RuneCountInString(text) > maxLineLength {
+		line := []rune(visible) // cut at the same letter with and without invisible characters
+		text = string(line[:min(len(line), maxLineLength)])
+	}
 	t.lines, t.size = append(t.lines, text), t.size+len(text)
+}
+
+// visibleText returns a line as readers see it: two lines with the same visible text look
+// equal. Letters are composed (NFC), kinds of spaces are equal, and characters without a
+// glyph are left out. Those that join or vary others stay in the text that is stored.
+func visibleText(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if isInvisible(r) {
+			return -1
+		}
+		return r
+	}, line)
+	return norm.NFC.String(strings.Join(strings.Fields(line), " "))
+}
+
+// isInvisible reports whether a character has no glyph: controls, and those with the property
+// Default_Ignorable_Code_Point (Unicode Standard, section 5.21; DerivedCoreProperties.txt),
+// except tag characters, which tell flags apart.
+func isInvisible(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' ' && !unicode.IsSpace(r)
+	case 0xE0020 <= r && r <= 0xE007F, 0xFFF9 <= r && r <= 0xFFFB, 0x13430 <= r && r <= 0x13440, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false
+	}
+	return !unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // isInline reports whether an element is part of a line. The cells of a row are.
@@ -112,9 +148,9 @@ func isInline(a atom.Atom) bool {
 	return false
 }
 
-// compare returns the lines that were added and removed. Lines that only moved are no
-// change.
-func compare(before, after []string) (added, removed []string) {
+// compareLines returns the lines that were added and removed. Lines that only moved, or look
+// the same, are no change.
+func compareLines(before, after []string) (added, removed []string) {
 	return missing(after, before), missing(before, after)
 }
 
@@ -122,10 +158,11 @@ func compare(before, after []string) (added, removed []string) {
 func missing(lines, others []string) (out []string) {
 	count := map[string]int{}
 	for _, line := range others {
-		count[line]++
+		count[visibleText(line)]++
 	}
 	for _, line := range lines {
-		if count[line]--; count[line] < 0 {
+		visible := visibleText(line)
+		if count[visible]--; count[visible] < 0 {
 			out = append(out, line)
 		}
 	}

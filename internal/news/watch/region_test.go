@@ -23,7 +23,7 @@ func TestReadRegion_ReturnsLinesOfText(t *testing.T) {
 		"elements in each other":  {"main, td:nth-child(2)", []string{"Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on"}, ""},
 		"the whole page":          {"", []string{"Now: 12:00:01", "Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on", "Advertisement"}, ""},
 		"nothing":                 {"#missing", nil, NoMatch},
-		"an element without text": {"script", []string{}, ""},
+		"an element without text": {"script", nil, Empty},
 	} {
 		got, problem := readRegion([]byte(page), c.selector)
 		if !slices.Equal(got, c.want) || problem != c.problem {
@@ -43,7 +43,7 @@ func TestCompare_IgnoresLinesThatMoved(t *testing.T) {
 		"one of two equal lines":  {[]string{"a", "a"}, []string{"a"}, nil, []string{"a"}},
 		"a line that is repeated": {[]string{"a"}, []string{"a", "b", "a"}, []string{"b", "a"}, nil},
 	} {
-		added, removed := compare(c.before, c.after)
+		added, removed := compareLines(c.before, c.after)
 		if !slices.Equal(added, c.added) || !slices.Equal(removed, c.removed) {
 			t.Errorf("%s: got %q and %q, want %q and %q", name, added, removed, c.added, c.removed)
 		}

@@ -22,11 +22,11 @@ type Problem string
 
 // The problems. Those of a fetch are its outcome, such as timeout.
 const (
-	NoMatch    Problem = "no_match"     // the selector matches nothing
-	TooLong    Problem = "too_long"     // the region has too much text
-	NotHTML    Problem = "not_html"     // the page is no HTML document
-	Disallowed Problem = "disallowed"   // by robots.txt
-	Busy       Problem = "address_busy" // too many requests wait for the server
+	NoMatch    Problem = "no_match"   // the selector matches nothing
+	Empty      Problem = "empty"      // the region has no text
+	TooLong    Problem = "too_long"   // the region has too much text
+	NotHTML    Problem = "not_html"   // the page is no HTML document
+	Disallowed Problem = "disallowed" // by robots.txt
 )
 
 // Watch is a watched region of a page.

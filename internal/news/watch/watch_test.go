@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -36,23 +37,39 @@ type rig struct {
 	checker *watch.Checker
 	crawler *crawler.Crawler
 	server  *httptest.Server
+	// otherHost is that of another site.
+	otherHost string
 
 	mu       sync.Mutex
+	other    http.HandlerFunc // the other site
+	moved    map[string]string
 	page     http.HandlerFunc
 	robots   string
 	requests []string
 }
 
+const fetchTimeout = 5 * time.Second
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	d := &rig{Newsroom: newsroomtest.Open(t)}
+	other := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.other(w, r) }))
+	listener, err := net.Listen("tcp", "127.0.0.2:0")
+	d.Must(err)
+	_ = other.Listener.Close()
+	other.Listener = listener
+	other.Start()
+	t.Cleanup(other.Close)
+	d.otherHost = listener.Addr().String()
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.mu.Lock()
 		page, robots := d.page, d.robots
 		d.requests = append(d.requests, r.URL.Path+" "+r.Header.Get("User-Agent"))
 		d.mu.Unlock()
 		switch {
+		case d.moved[r.URL.Path] != "":
+			http.Redirect(w, r, d.moved[r.URL.Path], http.StatusFound)
 		case r.URL.Path == "/robots.txt" && robots != "":
 			_, _ = w.Write([]byte(robots))
 		case r.URL.Path == "/prices":
@@ -65,18 +82,23 @@ func newRig(t *testing.T) *rig {
 	log := slog.New(slog.DiscardHandler)
 	host := strings.TrimPrefix(d.server.URL, "http://")
 	limits := crawler.DefaultLimits()
-	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout = 10*time.Millisecond, 0, 5*time.Second
+	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout = 10*time.Millisecond, 0, fetchTimeout
 	made, err := crawlrig.New(t.Context(), crawlrig.Options{Store: d.Store, Redis: enginetest.RedisClient(t, d.RedisURL), Objects: d.Objects, Limits: limits,
-		Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: []string{host}})
+		Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: []string{host, d.otherHost}})
 	d.Must(err)
 	d.crawler = made.Crawler
-	guard, err := ssrf.New([]string{host})
+	guard, err := ssrf.New([]string{host, d.otherHost})
 	d.Must(err)
 	d.service = &watch.Service{Store: d.Store, Guard: guard}
 	d.checker = &watch.Checker{Store: d.Store, Fetcher: made.Crawler, Log: log}
 	d.show("Petrol: 21.050")
 	return d
 }
+
+// site serves another site.
+func (d *rig) site(serve http.HandlerFunc) { d.other = serve }
+
+func (d *rig) redirect(path, to string) { d.moved = map[string]string{path: to} }
 
 // show changes the page.
 func (d *rig) show(lines ...string) {

@@ -24,19 +24,41 @@ type admission struct {
 	minPause time.Duration // minimum pause after the last request, requested by the server
 }
 
-// errAddressBusy means that too many domains share an IP address to wait for a
+// errBusy means that too many requests wait for a domain or an IP address to wait for a
 // turn now.
-var errAddressBusy = errors.New("too many requests are waiting for this IP address") //nolint:gochecknoglobals // an error to compare with
+var errBusy = errors.New("too many requests are waiting for this server") //nolint:gochecknoglobals // an error to compare with
 
-// acquire waits for the slot of u's domain and holds it for as long as the
-// request may take. The slot stays taken if this process dies.
+// throttledError means that a site has asked for no requests for longer than a request
+// may wait for its turn.
+type throttledError struct{ wait time.Duration }
+
+func (e throttledError) Error() string {
+	return fmt.Sprintf("the site asks for no requests for %s", e.wait.Round(time.Second))
+}
+
+// isPostponed reports whether a request was not made because its turn is too far away.
+// wait is the pause that the site asked for; zero: it is busy.
+func isPostponed(ctx context.Context, err error) (postponed bool, wait time.Duration) {
+	var throttled throttledError
+	if errors.As(err, &throttled) {
+		return true, throttled.wait
+	}
+	return errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil, 0
+}
+
+// slotGrace is how much longer than its request a slot is held, so that the request has
+// surely ended.
+const slotGrace = time.Second
+
+// acquire waits for the slot of u's domain, at most as long as a request may take, and
+// holds it for as long as the request may take. The slot stays taken if this process dies.
 func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 	if p.run.Limits.RequestDelay == 0 {
 		return nil
 	}
 	p.release(ctx, p.run.pause())
 	key := "d:" + u.Domain()
-	for {
+	for latest := time.Now().Add(p.run.Limits.FetchTimeout); ; {
 		timeout := p.run.Limits.FetchTimeout
 		if !p.deadline.IsZero() {
 			timeout = time.Until(p.deadline)
@@ -44,10 +66,8 @@ func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 		if timeout <= 0 {
 			return context.DeadlineExceeded
 		}
-		// One second longer than the request may take, so that it has surely
-		// ended.
 		start := time.Now()
-		taken, wait, err := p.run.Slots.AcquireSlot(ctx, key, p.holder, timeout+time.Second)
+		taken, wait, err := p.run.Slots.AcquireSlot(ctx, key, p.holder, timeout+slotGrace)
 		if err != nil {
 			return fmt.Errorf("acquire the request slot of %s: %w", u.Domain(), err)
 		}
@@ -55,7 +75,15 @@ func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 			p.key, p.deadline = key, start.Add(timeout)
 			return p.reserveAddress(ctx, u)
 		}
-		if err := retry.Sleep(ctx, min(max(wait, time.Millisecond), timeout)); err != nil {
+		// No request holds a slot for longer than slotGrace after its time limit.
+		if wait > p.run.Limits.FetchTimeout+slotGrace {
+			return throttledError{wait}
+		}
+		left := min(time.Until(latest), timeout)
+		if left <= 0 {
+			return errBusy
+		}
+		if err := retry.Sleep(ctx, min(max(wait, time.Millisecond), left)); err != nil {
 			return err
 		}
 	}
@@ -77,7 +105,7 @@ func (p *admission) reserveAddress(ctx context.Context, u weburl.URL) error {
 		return fmt.Errorf("reserve a request slot of an IP address: %w", err)
 	}
 	if !ok {
-		return errAddressBusy
+		return errBusy
 	}
 	return retry.Sleep(ctx, wait)
 }

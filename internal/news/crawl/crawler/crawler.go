@@ -95,8 +95,10 @@ type Resolver interface {
 // Verdict is what a robots.txt says about a URL.
 type Verdict struct {
 	Allowed           bool
-	RobotsUnreachable bool   // not allowed only because robots.txt could not be read
-	Reason            string // the line that decided
+	RobotsUnreachable bool          // not allowed only because robots.txt could not be read
+	RobotsStatus      int           // of the response to the last request for robots.txt; 0: none
+	RetryAfter        time.Duration // until an unreachable robots.txt is requested again
+	Reason            string        // the line that decided
 	CrawlDelay        time.Duration
 	Sitemaps          []string        // listed in the file
 	TDM               *robots.TDMRule // of the site's tdmrep.json; nil: none applies

@@ -51,13 +51,22 @@ func newFixtureWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
+	f := newRigFixture(t, l, crawlrig.Options{AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
+	f.world = world
+	return f
+}
+
+// newRigFixture returns a crawler with access to some sites.
+func newRigFixture(t *testing.T, l crawler.Limits, o crawlrig.Options) *fixture {
+	t.Helper()
 	s, url := storetest.OpenWithURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	f := &fixture{t: t, world: world}
-	f.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: s3test.Bucket(t), Limits: l,
-		Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
+	f := &fixture{t: t}
+	o.Store, o.Redis, o.Objects, o.Limits = s, enginetest.RedisClient(t, enginetest.Redis(t)), s3test.Bucket(t), l
+	o.Policy, o.Log = crawl.DefaultRevisitPolicy().SpedUp(30), slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	var err error
+	f.Rig, err = crawlrig.New(ctx, o)
 	f.must(err)
 	t.Cleanup(f.Fetcher.Close)
 	f.db, err = pgx.Connect(ctx, url)
@@ -82,11 +91,16 @@ func (f *fixture) seed(kind crawl.Kind, addresses ...string) {
 // crawl makes all seeds due and crawls the domain until nothing is due.
 func (f *fixture) crawl(site int) crawler.Result {
 	f.t.Helper()
+	return f.crawlDomain(f.world.Site(site).Host())
+}
+
+func (f *fixture) crawlDomain(domain string) crawler.Result {
+	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")
 	f.must(err)
 	_, err = f.Store.EnqueueDueSeeds(f.t.Context(), 1000)
 	f.must(err)
-	out, err := f.Crawler.Crawl(f.t.Context(), f.world.Site(site).Host(), nil, func(crawler.Result) {})
+	out, err := f.Crawler.Crawl(f.t.Context(), domain, nil, func(crawler.Result) {})
 	f.must(err)
 	return out
 }

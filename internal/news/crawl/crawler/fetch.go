@@ -32,6 +32,7 @@ func (c *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Resul
 	fetchCtx, cancel := slot.requestContext(ctx)
 	defer cancel()
 	first := true
+	var postponed error
 	res, err := c.Fetcher.Fetch(fetchCtx, fetch.Request{URL: address, Kind: fetch.KindRobots, Allowed: func(ctx context.Context, to string) (bool, string) {
 		if first {
 			first = false
@@ -40,15 +41,29 @@ func (c *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Resul
 		u, err := weburl.Parse(to, weburl.Rules{})
 		if err == nil {
 			err = slot.acquire(ctx, u)
+			postponed = err
 		}
-		return err == nil, "the time limit old reached while following a redirect of robots.txt"
+		return err == nil, "the time limit was reached while following a redirect of robots.txt"
 	}})
-	res, err = asTimeout(ctx, address, res, err)
-	if err == nil && res.Outcome == fetch.Throttled {
+	if res, err = asTimeout(ctx, address, res, err); err != nil {
+		return nil, err
+	}
+	if isWaiting, _ := isPostponed(ctx, postponed); isWaiting {
+		return nil, postponed
+	}
+	if res.Outcome == fetch.Throttled {
 		slot.minPause = slot.run.throttleDelay(res)
-		err = slot.run.blockDomain(ctx, slot.minPause)
+		if slot.run.isOwn(res) {
+			err = slot.run.blockDomain(ctx, slot.minPause)
+		}
 	}
 	return res, err
+}
+
+// isOwn reports whether the domain of the run responded last.
+func (r *run) isOwn(res *fetch.Result) bool {
+	u, err := weburl.Parse(res.FinalURL, weburl.Rules{DropNothing: true})
+	return err != nil || u.Domain() == r.domain.Name
 }
 
 // asTimeout turns an expired fetch deadline into a result.
@@ -84,49 +99,67 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func(bytes int)) (
 	}
 	slot := &admission{run: r, holder: uuid.New()}
 	defer func() { slot.finish(ctx, r.pause()) }()
-	verdict, err := r.checkRobots(ctx, slot, target)
-	slot.deadline = time.Time{}
-	if errors.Is(err, errAddressBusy) {
-		return nil, nil
+	res, verdict, err := r.get(ctx, slot, target, r.request(u))
+	if postponed, wait := isPostponed(ctx, err); postponed {
+		if wait == 0 {
+			return nil, nil
+		}
+		return nil, r.blockDomain(ctx, min(wait, r.Limits.MaxRetryAfter))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !verdict.Allowed {
+	if res == nil {
 		return r.blockedByRobots(u, verdict), nil
 	}
-	if err := slot.acquire(ctx, target); err != nil {
-		if errors.Is(err, errAddressBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, nil
-		}
+	if err := r.blockIfUnavailable(ctx, res); err != nil {
 		return nil, err
+	}
+	slot.finish(ctx, r.pause())
+	fetched(len(res.Body))
+	return r.handleResult(ctx, u, res, verdict)
+}
+
+// get makes a request under robots.txt and the delays of its site, and of those to which
+// it is redirected. The result is nil if robots.txt does not allow the request. See
+// isPostponed for the error. The slot of the site that responded stays taken.
+func (r *run) get(ctx context.Context, slot *admission, target weburl.URL, request fetch.Request) (*fetch.Result, Verdict, error) {
+	verdict, err := r.checkRobots(ctx, slot, target)
+	slot.deadline = time.Time{}
+	if err != nil || !verdict.Allowed {
+		return nil, verdict, err
+	}
+	if err := slot.acquire(ctx, target); err != nil {
+		return nil, verdict, err
 	}
 	fetchCtx, cancel := slot.requestContext(ctx)
 	defer cancel()
 	chain := &redirectChain{run: r, admission: slot}
-	res, err := r.Fetcher.Fetch(fetchCtx, r.request(u, chain))
-	if res, err = asTimeout(ctx, u.URL, res, err); err != nil {
-		return nil, err
+	request.Allowed = chain.allowed
+	res, err := r.Fetcher.Fetch(fetchCtx, request)
+	if res, err = asTimeout(ctx, request.URL, res, err); err != nil {
+		return nil, verdict, err
 	}
 	if res.Outcome == fetch.BlockedByRobots && chain.err != nil {
 		res.Outcome = fetch.Timeout
+		if _, wait := isPostponed(ctx, chain.err); wait > 0 {
+			res.Outcome, res.RetryAfter, res.Reason = fetch.Throttled, wait, chain.err.Error()
+		}
 	}
-	if err := r.blockIfUnavailable(ctx, slot, res); err != nil {
-		return nil, err
+	if res.Outcome == fetch.Throttled {
+		slot.minPause = r.throttleDelay(res)
 	}
-	slot.finish(ctx, r.pause())
 	if chain.target != nil {
 		verdict.TDM = chain.target.TDM
 	}
-	fetched(len(res.Body))
-	return r.handleResult(ctx, u, res, verdict)
+	return res, verdict, nil
 }
 
 // request builds the request for a URL. It is unconditional for a page that is
 // to be rendered, as scripts may change the text of an unmodified document, and
 // for a dead page, whose text is needed if it returns.
-func (r *run) request(u crawl.URL, chain *redirectChain) fetch.Request {
-	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: chain.allowed}
+func (r *run) request(u crawl.URL) fetch.Request {
+	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified}
 	if q.Render = r.domain.Render && q.Kind == fetch.KindPage; q.Render || u.State == crawl.Dead {
 		q.ETag, q.LastModified = "", ""
 	}
@@ -161,7 +194,7 @@ func (chain *redirectChain) allowed(ctx context.Context, address string) (bool, 
 		err = chain.admission.acquire(ctx, u)
 	}
 	chain.err = err
-	return err == nil, "the time limit old reached while following a redirect"
+	return err == nil, "the time limit was reached while following a redirect"
 }
 
 func kindOf(k crawl.Kind) fetch.Kind {

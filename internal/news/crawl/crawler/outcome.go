@@ -32,6 +32,8 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 		var moved bool
 		if moved, err = r.handleRedirect(ctx, f, res); err == nil && !moved {
 			r.markUnchanged(f)
+			// A 304 updates stored header fields (RFC 9111, section 4.3.4).
+			f.URL.ETag, f.URL.LastModified = dropOversized(res.ETag), dropOversized(res.LastModified)
 			err = r.recordSeedCrawl(ctx, f, false, "")
 		}
 	case fetch.Throttled:
@@ -61,10 +63,13 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 
 // blockIfUnavailable blocks a domain that throttles requests or stopped
 // responding. It must run before the next request may start.
-func (r *run) blockIfUnavailable(ctx context.Context, slot *admission, res *fetch.Result) error {
+// Another site to which a page redirects is not its concern.
+func (r *run) blockIfUnavailable(ctx context.Context, res *fetch.Result) error {
+	if !r.isOwn(res) {
+		return nil
+	}
 	if res.Outcome == fetch.Throttled {
-		slot.minPause = r.throttleDelay(res)
-		if err := r.blockDomain(ctx, slot.minPause); err != nil {
+		if err := r.blockDomain(ctx, r.throttleDelay(res)); err != nil {
 			return err
 		}
 	}

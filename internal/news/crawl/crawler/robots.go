@@ -51,7 +51,7 @@ func NewRobots(product string, store robots.Store, get func(ctx context.Context,
 // answer, or not in time for the page that is waiting.
 func fetchTDM(ctx context.Context, origin string, get func(ctx context.Context, address string) (*fetch.Result, error)) (body []byte, known bool, err error) {
 	res, err := get(ctx, origin+robots.TDMPath)
-	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errAddressBusy)) {
+	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errBusy)) {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -66,6 +66,19 @@ func fetchTDM(ctx context.Context, origin string, get func(ctx context.Context, 
 	return nil, false, nil
 }
 
+// outcome is that of a request that is not allowed.
+func (v Verdict) outcome() fetch.Outcome {
+	switch {
+	case !v.RobotsUnreachable:
+		return fetch.BlockedByRobots
+	case v.RobotsStatus == http.StatusTooManyRequests:
+		return fetch.Throttled
+	case v.RobotsStatus >= http.StatusInternalServerError:
+		return fetch.ServerError
+	}
+	return fetch.Unreachable
+}
+
 // Check implements Robots.
 func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 	policy, err := s.cache.Get(ctx, u.Origin())
@@ -74,6 +87,9 @@ func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 	}
 	v := policy.Check(u.RequestURI())
 	out := Verdict{Allowed: v.Allowed, RobotsUnreachable: !v.Allowed && !policy.Reachable, Reason: v.Rule, CrawlDelay: policy.CrawlDelay, Sitemaps: policy.Sitemaps}
+	if out.RobotsUnreachable {
+		out.RobotsStatus, out.RetryAfter = policy.Status, max(time.Until(policy.ExpiresAt), 0)
+	}
 	if rule, ok := policy.TDM.For(u.RequestURI()); ok {
 		out.TDM = &rule
 	}

@@ -2,8 +2,6 @@ package crawler
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -13,8 +11,9 @@ import (
 )
 
 // FetchPage fetches one page that is not in the frontier, under the robots.txt of its
-// site and the delays of its domain. The result is nil if too many requests wait for the
-// server.
+// site and the delays of its domain. It does not wait for a site that has asked for a
+// pause: the outcome is fetch.Throttled without a request, and RetryAfter the rest of the
+// pause. The result is nil if too many requests wait for the server.
 func (c *Crawler) FetchPage(ctx context.Context, address, etag, lastModified string) (*fetch.Result, error) {
 	return c.fetchSingle(ctx, fetch.Request{URL: address, ETag: etag, LastModified: lastModified})
 }
@@ -32,38 +31,14 @@ func (c *Crawler) fetchSingle(ctx context.Context, request fetch.Request) (*fetc
 	r := newRun(c, crawl.Domain{Name: target.Domain()}, nil)
 	slot := &admission{run: r, holder: uuid.New()}
 	defer func() { slot.finish(ctx, r.pause()) }()
-	isBusy := func(err error) bool {
-		return errors.Is(err, errAddressBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-	}
-	verdict, err := r.checkRobots(ctx, slot, target)
-	slot.deadline = time.Time{}
-	if isBusy(err) {
+	res, verdict, err := r.get(ctx, slot, target, request)
+	switch postponed, wait := isPostponed(ctx, err); {
+	case postponed && wait == 0:
 		return nil, nil //nolint:nilnil // documented
+	case postponed:
+		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.Throttled, Reason: err.Error(), RetryAfter: min(wait, c.Limits.MaxRetryAfter)}, nil
+	case err != nil || res != nil:
+		return res, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !verdict.Allowed {
-		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.BlockedByRobots, Reason: verdict.Reason}, nil
-	}
-	if err := slot.acquire(ctx, target); isBusy(err) {
-		return nil, nil //nolint:nilnil // documented
-	} else if err != nil {
-		return nil, err
-	}
-	fetchCtx, cancel := slot.requestContext(ctx)
-	defer cancel()
-	chain := &redirectChain{run: r, admission: slot}
-	request.Allowed = chain.allowed
-	res, err := c.Fetcher.Fetch(fetchCtx, request)
-	if res, err = asTimeout(ctx, request.URL, res, err); err != nil {
-		return nil, err
-	}
-	if res.Outcome == fetch.BlockedByRobots && chain.err != nil {
-		res.Outcome = fetch.Timeout
-	}
-	if res.Outcome == fetch.Throttled {
-		slot.minPause = r.throttleDelay(res)
-	}
-	return res, nil
+	return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: verdict.outcome(), Reason: verdict.Reason, RetryAfter: verdict.RetryAfter}, nil
 }

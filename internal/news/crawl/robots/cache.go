@@ -79,6 +79,8 @@ type Policy struct {
 	// Reachable is false if robots.txt could not be fetched. Then the previous
 	// rules apply, or nothing is allowed.
 	Reachable bool
+	// Status is that of the last response; 0: none.
+	Status int
 	// ExpiresAt is when robots.txt is fetched again.
 	ExpiresAt time.Time
 }
@@ -211,7 +213,7 @@ func (e Entry) Update(response Response, now time.Time) Entry {
 
 // Policy applies the entry to a crawler.
 func (e Entry) Policy(product string, now time.Time) Policy {
-	p := Policy{Reachable: e.UnreachableSince.IsZero(), ExpiresAt: e.ExpiresAt, TDM: ParseTDM(e.TDM)}
+	p := Policy{Reachable: e.UnreachableSince.IsZero(), Status: e.Status, ExpiresAt: e.ExpiresAt, TDM: ParseTDM(e.TDM)}
 	switch {
 	case p.Reachable || !e.FetchedAt.IsZero():
 		// While robots.txt is unreachable, the previous rules apply (§2.4).

@@ -399,17 +399,24 @@ func (q *Queries) RecordWatchCheck(ctx context.Context, arg RecordWatchCheckPara
 }
 
 const releaseWatch = `-- name: ReleaseWatch :exec
-update watches set claim = null, due_at = clock_timestamp() + make_interval(secs => $1::float8) where id = $2 and claim = $3::uuid
+update watches set claim = null, problem = case when $1::text = '' then problem else $1 end, due_at = clock_timestamp() + make_interval(secs => $2::float8) where id = $3 and claim = $4::uuid
 `
 
 type ReleaseWatchParams struct {
+	Problem string
 	Seconds float64
 	ID      uuid.UUID
 	Claim   uuid.UUID
 }
 
+// Without a problem, that of the last check stays.
 func (q *Queries) ReleaseWatch(ctx context.Context, arg ReleaseWatchParams) error {
-	_, err := q.db.Exec(ctx, releaseWatch, arg.Seconds, arg.ID, arg.Claim)
+	_, err := q.db.Exec(ctx, releaseWatch,
+		arg.Problem,
+		arg.Seconds,
+		arg.ID,
+		arg.Claim,
+	)
 	return err
 }
 

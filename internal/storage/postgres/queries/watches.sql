@@ -43,7 +43,8 @@ update watches set claim = null, lines = sqlc.narg('lines')::text[], etag = @eta
 where id = @id and claim = @claim::uuid;
 
 -- name: ReleaseWatch :exec
-update watches set claim = null, due_at = clock_timestamp() + make_interval(secs => @seconds::float8) where id = @id and claim = @claim::uuid;
+-- Without a problem, that of the last check stays.
+update watches set claim = null, problem = case when @problem::text = '' then problem else @problem end, due_at = clock_timestamp() + make_interval(secs => @seconds::float8) where id = @id and claim = @claim::uuid;
 
 -- name: InsertWatchChange :exec
 insert into watch_changes (id, watch_id, added, removed) values (@id, @watch_id, @added::text[], @removed::text[]);
