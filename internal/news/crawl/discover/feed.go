@@ -2,8 +2,9 @@ package discover
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,26 +41,65 @@ type feed struct {
 	doc       FeedDoc
 	seen      map[weburl.URL]bool
 	item      *item
-	prefix    string // namespace prefix of the format's own elements
+	space     string // namespace of the format's own elements
 	itemEnded bool   // the item ended within one of its fields
 }
 
 // item is the entry being parsed.
 type item struct {
 	name                string // of the element
-	base                string // xml:base
 	title               string
-	links               [4]string // by preference
+	links               []itemLink
 	published, modified time.Time
+}
+
+// itemLink may be the address of an item's page.
+type itemLink struct {
+	cost int // the lowest is taken
+	href string
+	base weburl.URL
 }
 
 // Link fields of an item, in order of preference.
 const (
-	original = iota // feedburner:origLink: the site's own URL behind a redirect
-	link            // link, or Atom's rel=alternate
-	guid            // permalink guid
-	self            // Atom's id, RDF's about
+	original  = iota // feedburner:origLink: the site's own URL behind a redirect
+	link             // link of the format
+	alternate        // Atom's rel=alternate in another format
+	guid             // permalink guid
+	notPage          // any of these that is no page that people read
+	self      = 10   // Atom's id, RDF's about
 )
+
+const maxItemLinks = 30
+
+// addLink adds a link with its media type, which may be empty.
+func (f *feed) addLink(field int, href, mediaType string, base weburl.URL) {
+	it := f.item
+	href = strings.TrimSpace(href)
+	// An ID without a scheme is not a URL.
+	if href == "" || len(it.links) >= maxItemLinks || (field == guid || field == self) && !strings.HasPrefix(strings.ToLower(href), "http") {
+		return
+	}
+	mediaType = strings.ToLower(mediaType)
+	cost := 2 * field
+	switch {
+	case strings.Contains(mediaType, "html"):
+	case mediaType != "" || isFileExtension(fileExtension(href)):
+		cost += 2 * notPage
+	default:
+		cost++
+	}
+	it.links = append(it.links, itemLink{cost, href, base})
+}
+
+// fileExtension returns the extension of the file that a reference names.
+func fileExtension(href string) string {
+	name := href[strings.LastIndexByte(href, '/')+1:]
+	if end := strings.IndexAny(name, "?#"); end >= 0 {
+		name = name[:end]
+	}
+	return strings.ToLower(path.Ext(name))
+}
 
 func (f *feed) read() {
 	for {
@@ -82,18 +122,18 @@ func (f *feed) read() {
 func (f *feed) element(e *element) {
 	switch e.name {
 	case "rss":
-		f.format("rss", "")
+		f.format("rss", e.space)
 	case "feed":
 		f.format("atom", e.space)
 	case "rdf":
-		f.format("rdf", "")
+		f.format("rdf", e.space)
 	case "item", "entry":
-		if f.doc.Format == "" || e.empty || e.space == "media" {
+		if f.doc.Format == "" || e.empty || e.isForeign || !f.isKnown(e) {
 			return
 		}
 		f.finishItem()
-		f.item = &item{name: e.full(), base: e.attr["xml:base"]}
-		f.item.links[self] = e.attr["rdf:about"]
+		f.item = &item{name: e.full()}
+		f.addLink(self, e.attr["rdf:about"], "", f.xml.base(f.at))
 	case "image", "textinput", "source", "author", "contributor", "description", "summary", "encoded", "content", "group":
 		f.skip(e)
 	default:
@@ -111,11 +151,26 @@ func (f *feed) element(e *element) {
 	}
 }
 
-func (f *feed) format(name, own string) {
+func (f *feed) format(name, space string) {
 	if f.doc.Format == "" {
-		f.doc.Format, f.prefix = name, own
+		f.doc.Format, f.space = name, space
 	}
 }
+
+// isOwn reports whether an element belongs to the format of the feed.
+func (f *feed) isOwn(e *element) bool {
+	switch e.space {
+	case "", f.space, "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9", "backend.userland.com/rss2", "blogs.law.harvard.edu/tech/rss":
+		return true
+	}
+	return false
+}
+
+func isAtom(e *element) bool { return e.space == atomSpace || e.space == oldAtomSpace }
+
+// isKnown reports whether an element belongs to the format of the feed, or to Atom, whose
+// elements other formats borrow.
+func (f *feed) isKnown(e *element) bool { return f.isOwn(e) || isAtom(e) }
 
 // text returns the text of an element. The end of the enclosing item ends it.
 func (f *feed) text(e *element) string {
@@ -130,35 +185,58 @@ func (f *feed) text(e *element) string {
 
 // skip skips elements whose children have the same names as fields of the item.
 func (f *feed) skip(e *element) {
-	if e.name == "content" && e.space == "media" {
+	if !f.isKnown(e) && (e.name == "content" || e.name == "image") {
 		return // it may lack an end tag
 	}
 	f.text(e)
 }
 
+// linkElement returns the target of a link element that leads to a page; empty: none.
+// Links of other vocabularies, such as itunes:link, have meanings of their own.
+func (f *feed) linkElement(e *element) string {
+	switch {
+	case !f.isKnown(e):
+		return ""
+	case e.attr["href"] != "":
+		if e.isAlternate() {
+			return e.attr["href"]
+		}
+	case f.isOwn(e):
+		// Its text is read in any case.
+		if text := f.text(e); e.isAlternate() {
+			return text
+		}
+	}
+	return ""
+}
+
 func (f *feed) itemElement(e *element) {
 	it := f.item
+	if e.isForeign {
+		return
+	}
+	base := f.xml.base(f.at)
 	switch e.name {
 	case "title":
-		if e.space == f.prefix || e.space == "" || e.space == "dc" && it.title == "" || e.space == "atom" {
+		if f.isOwn(e) || it.title == "" && (isAtom(e) || e.space == dublinCoreSpace) {
 			it.title = stripTags(f.text(e))
 		}
 	case "link":
-		if href := e.attr["href"]; href != "" {
-			if rel := e.attr["rel"]; (rel == "" || rel == "alternate") && it.links[link] == "" {
-				it.links[link] = href
-			}
-		} else if it.links[link] == "" {
-			it.links[link] = f.text(e)
+		field := link
+		if !f.isOwn(e) {
+			field = alternate
 		}
+		f.addLink(field, f.linkElement(e), e.attr["type"], base)
 	case "origlink":
-		it.links[original] = f.text(e)
+		f.addLink(original, f.text(e), "", base)
 	case "guid":
-		if permanent := e.attr["ispermalink"]; !strings.EqualFold(permanent, "false") {
-			it.links[guid] = f.text(e)
+		if f.isOwn(e) && !strings.EqualFold(strings.TrimSpace(e.attr["ispermalink"]), "false") {
+			f.addLink(guid, f.text(e), "", base)
 		}
 	case "id":
-		it.links[self] = f.text(e)
+		if f.isKnown(e) {
+			f.addLink(self, f.text(e), "", base)
+		}
 	case "pubdate", "published", "issued", "created":
 		it.published = f.dates.Time(f.text(e))
 	case "date":
@@ -167,6 +245,10 @@ func (f *feed) itemElement(e *element) {
 		}
 	case "updated", "modified":
 		it.modified = f.dates.Time(f.text(e))
+	default:
+		if !f.isKnown(e) && !e.empty && e.name != "thumbnail" {
+			f.xml.markForeign()
+		}
 	}
 }
 
@@ -177,11 +259,9 @@ func (f *feed) feedElement(e *element) {
 			f.doc.Title = stripTags(f.text(e))
 		}
 	case "link":
-		href, rel := e.attr["href"], e.attr["rel"]
-		if href == "" && e.space == f.prefix {
-			href = f.text(e)
-		}
-		if u, err := f.at.Resolve(href, f.options.Rules); err == nil && f.doc.Home.IsZero() && href != "" && (rel == "" || rel == "alternate") {
+		base := f.xml.base(f.at)
+		href := f.linkElement(e)
+		if u, err := base.Resolve(href, f.options.Rules); err == nil && f.doc.Home.IsZero() && href != "" {
 			f.doc.Home = u
 		}
 	case "ttl":
@@ -199,21 +279,11 @@ func (f *feed) finishItem() {
 	if it == nil {
 		return
 	}
-	from := f.at
-	if it.base != "" {
-		if u, err := from.Resolve(it.base, weburl.Rules{DropNothing: true}); err == nil {
-			from = u
-		}
-	}
-	for preference, href := range it.links {
-		href = strings.TrimSpace(href)
-		// An ID without a scheme is not a URL.
-		if href == "" || preference >= guid && !strings.HasPrefix(href, "http") {
-			continue
-		}
-		u, err := from.Resolve(href, f.options.Rules)
-		if err != nil {
-			continue
+	slices.SortStableFunc(it.links, func(a, b itemLink) int { return a.cost - b.cost })
+	for _, l := range it.links {
+		u, err := l.base.Resolve(l.href, f.options.Rules)
+		if err != nil || u == f.at {
+			continue // such as nostr: and mailto:
 		}
 		f.add(u, it.title, it.published, it.modified)
 		return
@@ -261,8 +331,9 @@ func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	for _, entry := range in.Items[:min(len(in.Items), o.linkLimit(maxItems))] {
 		id, _ := entry.ID.(string)
 		f.item = &item{title: stripTags(entry.Title), published: f.dates.Time(entry.Published), modified: f.dates.Time(entry.Modified)}
-		f.item.links[link] = cmp.Or(entry.URL, entry.External)
-		f.item.links[self] = id
+		f.addLink(link, entry.URL, "", at)
+		f.addLink(alternate, entry.External, "", at)
+		f.addLink(self, id, "", at)
 		f.finishItem()
 	}
 	return f.doc, nil

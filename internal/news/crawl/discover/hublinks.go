@@ -171,6 +171,11 @@ func (f *hubFinder) readDocument(doc []byte) {
 	if !bytes.Contains(doc, []byte("hub")) {
 		return // most feeds name none
 	}
+	at, err := weburl.Parse(f.base, weburl.Rules{DropNothing: true})
+	if err != nil {
+		return
+	}
+	defer func(base string) { f.base = base }(f.base)
 	reader := newXMLReader(doc)
 	entry := ""
 	for {
@@ -186,7 +191,8 @@ func (f *hubFinder) readDocument(doc []byte) {
 				entry = t.start.full()
 			}
 		case t.start.name == "link" && t.start.attr["href"] != "":
-			f.add(t.start.attr["rel"], t.start.attr["href"])
+			f.base = reader.base(at).String()
+			f.add(strings.Join(t.start.relations(), " "), t.start.attr["href"])
 		}
 	}
 }

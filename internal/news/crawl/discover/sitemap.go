@@ -58,7 +58,8 @@ func (s *sitemap) lines(doc []byte) {
 func (s *sitemap) read(doc []byte) (isSitemap bool) {
 	xml, dates := newXMLReader(doc), s.options.dates()
 	var current *Link
-	var loc string
+	var loc, name string // of current
+	var space string     // of the sitemap's own elements
 	index := false
 	for {
 		t := xml.next()
@@ -66,34 +67,43 @@ func (s *sitemap) read(doc []byte) (isSitemap bool) {
 			return isSitemap
 		}
 		if t.start == nil {
-			if local := t.end[strings.LastIndexByte(t.end, ':')+1:]; current != nil && (local == "url" || local == "sitemap") {
+			if current != nil && t.end == name {
 				s.finish(current, loc, index)
 				current, loc = nil, ""
 			}
 			continue
 		}
 		e := t.start
+		ended := ""
+		text := func() (text string) {
+			text, ended = xml.content(e, name)
+			return text
+		}
 		switch {
-		case e.space == "image" || e.space == "video":
-			// Images and videos have locations and titles of their own.
-		case e.name == "urlset":
-			isSitemap = true
-		case e.name == "sitemapindex":
-			isSitemap, index = true, true
-		case isSitemap && (e.name == "url" || e.name == "sitemap"):
-			current, loc = &Link{}, ""
+		case !isSitemap:
+			isSitemap, index, space = e.name == "urlset" || e.name == "sitemapindex", e.name == "sitemapindex", e.space
+		case e.space == newsSpace && current != nil && e.name == "publication_date":
+			current.Published, s.doc.IsNews = dates.Time(text()), true
+		case e.space == newsSpace && current != nil && e.name == "title":
+			current.Title = stripTags(text())
+		case e.isForeign:
+		case e.space != "" && e.space != space && !strings.Contains(e.space, "/schemas/sitemap/"):
+			// Images, videos and other extensions have locations and titles of their own.
+			xml.markForeign()
+		case e.name == "url" || e.name == "sitemap":
+			if current != nil { // it lacks an end tag
+				s.finish(current, loc, index)
+			}
+			current, loc, name = &Link{}, "", e.full()
 		case current == nil:
 		case e.name == "loc":
-			loc, _ = xml.content(e)
+			loc = text()
 		case e.name == "lastmod":
-			text, _ := xml.content(e)
-			current.Modified = dates.Time(text)
-		case e.name == "publication_date":
-			text, _ := xml.content(e)
-			current.Published, s.doc.IsNews = dates.Time(text), true
-		case e.name == "title":
-			text, _ := xml.content(e)
-			current.Title = stripTags(text)
+			current.Modified = dates.Time(text())
+		}
+		if ended != "" {
+			s.finish(current, loc, index)
+			current, loc = nil, ""
 		}
 	}
 }
