@@ -48,6 +48,12 @@ func (h *hub) reclassify() {
 			shapes[h.shape(i)]++
 		}
 	}
+	neighbors := make([]neighbor, len(h.page.Links))
+	for i := range h.page.Links {
+		link, t := &h.page.Links[i], &h.targets[i]
+		neighbors[i] = neighbor{link, t.family, t.isOpen && !h.inMenu[i], h.titleSources[i] == inHeading}
+	}
+	promoteNeighbors(neighbors)
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
 		if (link.Kind == Other || link.Kind == Section) && h.targets[i].hasNumber && shapes[h.targets[i].shape] >= minSimilarArticles {

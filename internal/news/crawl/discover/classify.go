@@ -25,34 +25,41 @@ var (
 // Classify guesses from a URL alone what it leads to. A higher score of an
 // article means more certainty.
 func Classify(u weburl.URL) (kind Kind, score int) {
+	kind, score, _ = classify(u)
+	return kind, score
+}
+
+// classify also reports whether the kind is certain because of a name in the URL, such as
+// tag, or its extension.
+func classify(u weburl.URL) (kind Kind, score int, isCertain bool) {
 	lower := strings.ToLower(u.Path())
 	switch ext := path.Ext(strings.TrimSuffix(lower, ".gz")); {
 	case ext == ".xml" && strings.Contains(lower, "sitemap"), strings.HasSuffix(lower, ".xml.gz"):
-		return Sitemap, 0
+		return Sitemap, 0, true
 	case ext == ".rss", ext == ".atom", ext == ".rdf", ext == ".xml", isFeedPath(lower):
-		return Feed, 0
+		return Feed, 0, true
 	case isFileExtension(ext):
-		return Other, 0
+		return Other, 0, true
 	}
 	segments := strings.FieldsFunc(lower, func(r rune) bool { return r == '/' })
 	if len(segments) == 0 {
 		if u.Query() == "" {
-			return Section, 0
+			return Section, 0, true
 		}
-		return Other, 0
+		return Other, 0, true
 	}
 	for _, segment := range segments {
 		switch classifySegment(strings.TrimSuffix(segment, path.Ext(segment))) {
 		case Other:
-			return Other, 0
+			return Other, 0, true
 		case Section:
-			return Section, 0
+			return Section, 0, true
 		}
 	}
 	last := segments[len(segments)-1]
 	last = strings.TrimSuffix(last, path.Ext(last))
 	if digitsAtEnd(last) > 0 && pageNumber.MatchString(last) {
-		return Section, 0
+		return Section, 0, true
 	}
 	score = articleScore(lower, last)
 	if strings.Contains(path.Ext(lower), ".") && score > 0 {
@@ -60,11 +67,11 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 	}
 	switch {
 	case score >= articleScoreThreshold:
-		return Article, score
+		return Article, score, false
 	case len(segments) <= 2 && u.Query() == "" && len(last) <= 40:
-		return Section, score
+		return Section, score, false
 	default:
-		return Other, score
+		return Other, score, false
 	}
 }
 

@@ -51,6 +51,7 @@ type hub struct {
 	indexes      map[string]int // index in page.Links by URL
 	titleSources []int          // sources of the titles of page.Links
 	targets      []target       // of page.Links
+	inMenu       []bool         // whether page.Links are in a menu
 	limit        int
 
 	menuDepth    int // depth of nav, header, footer
@@ -272,7 +273,7 @@ func (h *hub) add(href string, kind Kind, title string) {
 	if _, known := h.indexes[u.String()]; !known {
 		h.indexes[u.String()] = len(h.page.Links)
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: cleanText(title)})
-		h.titleSources, h.targets = append(h.titleSources, inAttribute), append(h.targets, target{url: u})
+		h.titleSources, h.targets, h.inMenu = append(h.titleSources, inAttribute), append(h.targets, target{url: u}), append(h.inMenu, true)
 	}
 }
 
@@ -300,9 +301,13 @@ func (h *hub) anchor(a attrs) {
 		index = len(h.page.Links)
 		h.indexes[u.String()] = index
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
-		h.titleSources, h.targets = append(h.titleSources, noTitle), append(h.targets, to)
+		h.titleSources, h.targets, h.inMenu = append(h.titleSources, noTitle), append(h.targets, to), append(h.inMenu, false)
 	}
 	link := &h.page.Links[index]
+	// The headline of a teaser may be in its header element.
+	if h.menuDepth > 0 && h.headingDepth == 0 {
+		h.inMenu[index] = true
+	}
 	if h.headingDepth > 0 && h.menuDepth == 0 {
 		link.Score++
 	}

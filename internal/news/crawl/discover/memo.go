@@ -30,6 +30,8 @@ type target struct {
 	published time.Time
 	hasNumber bool   // see hasArticleNumber
 	shape     string // only of possible articles
+	family    string // see family
+	isOpen    bool   // the URL does not name what it leads to
 }
 
 // Limits of a memo.
@@ -73,9 +75,15 @@ func (h *hub) resolve(href string) (t target) {
 	if t.domain = t.url.Domain(); t.domain != h.domain {
 		return t
 	}
-	t.kind, t.score = Classify(t.url)
+	var isCertain bool
+	t.kind, t.score, isCertain = classify(t.url)
+	t.isOpen = !isCertain
 	t.published = DateInURL(t.url, h.options.Zone)
-	if t.hasNumber = hasArticleNumber(t.url); t.hasNumber || t.kind == Article {
+	t.hasNumber = hasArticleNumber(t.url)
+	if t.isOpen {
+		t.family = family(t.url, t.hasNumber)
+	}
+	if t.hasNumber || t.kind == Article {
 		t.shape = Shape(t.url)
 	}
 	return t

@@ -18,6 +18,7 @@ func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
 	s := &sitemap{options: o, at: at, seen: map[weburl.URL]bool{}}
 	if head := bytes.TrimLeft(doc, "\uFEFF \t\r\n"); bytes.HasPrefix(head, []byte("http")) {
 		s.lines(head)
+		s.promote()
 		return s.doc, nil
 	}
 	if !s.read(doc) {
@@ -29,6 +30,7 @@ func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
 			s.add(&s.doc.Pages, item)
 		}
 	}
+	s.promote()
 	// Sitemaps without a date stay in order, after those with one.
 	slices.SortStableFunc(s.doc.Sitemaps, func(a, b Link) int { return b.Modified.Compare(a.Modified) })
 	return s.doc, nil
@@ -122,6 +124,19 @@ func (s *sitemap) finish(current *Link, loc string, index bool) {
 		return
 	}
 	s.add(&s.doc.Pages, s.page(*current))
+}
+
+// promote decides about pages whose own URLs do not show whether they are articles.
+func (s *sitemap) promote() {
+	neighbors := make([]neighbor, len(s.doc.Pages))
+	for i := range s.doc.Pages {
+		link := &s.doc.Pages[i]
+		neighbors[i].link = link
+		if _, _, isCertain := classify(link.URL); !isCertain {
+			neighbors[i].isOpen, neighbors[i].family = true, family(link.URL, hasArticleNumber(link.URL))
+		}
+	}
+	promoteNeighbors(neighbors)
 }
 
 // page adds what the URL shows.
