@@ -196,6 +196,11 @@ func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID
 	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor, MinWaitSeconds: minWait.Seconds()})
 }
 
+// SetSeedKind corrects the kind of a hub's seeds, of all workspaces.
+func (s *Store) SetSeedKind(ctx context.Context, domain int32, url uuid.UUID, kind crawl.Kind) error {
+	return s.q.SetSeedKind(ctx, db.SetSeedKindParams{DomainID: domain, UrlID: url, Kind: db.UrlKind(kind)})
+}
+
 // ListActiveSeeds lists the active seeds of a domain, of all workspaces.
 func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error) {
 	rows, err := s.q.ListActiveSeeds(ctx, domain)

@@ -51,6 +51,8 @@ type SeedStore interface {
 	ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error)
 	// RecordSeedCrawl records a fetch; the next one is at least minWait away.
 	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration) error
+	// SetSeedKind corrects the kind of a hub's seeds.
+	SetSeedKind(ctx context.Context, domain int32, url uuid.UUID, kind crawl.Kind) error
 }
 
 // Subscriptions are those to hubs that feeds name: websub.Subscriptions.

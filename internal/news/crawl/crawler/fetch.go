@@ -116,6 +116,9 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func(bytes int)) (
 		return nil, err
 	}
 	slot.finish(ctx, r.pause())
+	if err := r.detectKind(ctx, &u, res); err != nil {
+		return nil, err
+	}
 	fetched(len(res.Body))
 	return r.handleResult(ctx, u, res, verdict)
 }
@@ -160,7 +163,7 @@ func (r *run) get(ctx context.Context, slot *admission, target weburl.URL, reque
 // for a dead page, whose text is needed if it returns.
 func (r *run) request(u crawl.URL) fetch.Request {
 	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified}
-	if q.Render = r.domain.Render && q.Kind == fetch.KindPage; q.Render || u.State == crawl.Dead {
+	if q.Render = r.domain.Render && (q.Kind == fetch.KindPage || q.Kind == fetch.KindHub); q.Render || u.State == crawl.Dead {
 		q.ETag, q.LastModified = "", ""
 	}
 	return q
@@ -203,6 +206,8 @@ func kindOf(k crawl.Kind) fetch.Kind {
 		return fetch.KindFeed
 	case crawl.Sitemap:
 		return fetch.KindSitemap
+	case crawl.Home, crawl.Section:
+		return fetch.KindHub
 	default:
 		return fetch.KindPage
 	}

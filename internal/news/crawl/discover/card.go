@@ -29,19 +29,24 @@ func (h *hub) setDate(t time.Time) {
 // reclassify corrects the kinds of links by comparing them: a site builds the
 // URLs of its articles in one way.
 func (h *hub) reclassify() {
-	shapes := map[string]int{}
+	shapes, families := map[string]int{}, map[string]int{}
 	strong := 0
 	for i, link := range h.page.Links {
-		if link.Kind == Article && h.targets[i].hasNumber {
+		switch {
+		case link.Kind != Article:
+		case h.targets[i].hasNumber:
 			strong++
+		case !h.inMenu[i] && h.targets[i].family != "":
+			families[h.targets[i].family]++
 		}
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
 		// If articles have numbers, a link without one is a section with a long
-		// name. If they have none, articles are recognized by their headlines.
-		if link.Kind == Article && !h.targets[i].hasNumber &&
-			(strong >= minSimilarArticles || h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords) {
+		// name. If they have none, articles are recognized by their headlines, or by their
+		// number.
+		if link.Kind == Article && !h.targets[i].hasNumber && (strong >= minSimilarArticles ||
+			h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords && families[h.targets[i].family] < minSimilarArticles) {
 			link.Kind = Section
 		}
 		if link.Kind == Article {

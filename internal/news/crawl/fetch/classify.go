@@ -93,10 +93,15 @@ func mediaType(header string) string {
 // different ones are rejected.
 func matchesKind(kind Kind, contentType string) bool {
 	if kind == KindPage {
-		return contentType == "text/html" || contentType == "application/xhtml+xml"
+		return IsHTML(contentType)
 	}
 	return !isBinary(contentType) || kind != KindRobots &&
 		(contentType == "application/gzip" || contentType == "application/x-gzip" || contentType == "application/octet-stream")
+}
+
+// IsHTML reports whether a content type is that of a page.
+func IsHTML(contentType string) bool {
+	return contentType == "text/html" || contentType == "application/xhtml+xml"
 }
 
 func isBinary(contentType string) bool {

@@ -97,7 +97,8 @@ func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	if err := ctx.Err(); err != nil && (a.result.Outcome == Timeout || a.result.Outcome == BlockedByRobots) {
 		return nil, err
 	}
-	if request.Render && f.options.Renderer != nil && a.result.Outcome == OK && request.Kind == KindPage {
+	isPage := request.Kind == KindPage || request.Kind == KindHub && IsHTML(a.result.ContentType)
+	if request.Render && f.options.Renderer != nil && a.result.Outcome == OK && isPage {
 		return f.render(ctx, a)
 	}
 	return a.result, nil

@@ -76,7 +76,7 @@ func (l Limits) withDefaults() Limits {
 func (l Limits) bytes(request Request) int64 {
 	limit := l.PageBytes
 	switch request.Kind {
-	case KindFeed:
+	case KindFeed, KindHub:
 		limit = l.FeedBytes
 	case KindSitemap:
 		limit = l.SitemapBytes

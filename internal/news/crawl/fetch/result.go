@@ -16,10 +16,12 @@ type Kind string
 
 // The kinds.
 const (
-	KindPage    Kind = "page" // an article or a hub
+	KindPage    Kind = "page"
 	KindFeed    Kind = "feed"
 	KindSitemap Kind = "sitemap"
 	KindRobots  Kind = "robots"
+	// KindHub is a page, feed or sitemap: only its content shows which.
+	KindHub Kind = "hub"
 )
 
 // Request describes a fetch.

@@ -54,7 +54,7 @@ type Service struct {
 // Draft is a seed to be created. Nil fields get their default.
 type Draft struct {
 	URL         string
-	Kind        crawl.Kind // empty: home for a front page, otherwise section
+	Kind        crawl.Kind // empty: guessed, and detected at the first fetch
 	Title       string
 	Paused      bool
 	Priority    *int

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/weburl"
 )
 
@@ -33,10 +34,7 @@ func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apper
 	n := crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind, Title: strings.TrimSpace(d.Title), Status: crawl.Active,
 		Priority: defaultPriority, MinInterval: s.Policy.MinHubInterval, MaxInterval: s.Policy.MaxHubInterval, Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, MaxDepth: 1}}
 	if n.Kind == "" {
-		n.Kind = crawl.Section
-		if u.RequestURI() == "/" {
-			n.Kind = crawl.Home
-		}
+		n.Kind = guessKind(u)
 	}
 	if d.Paused {
 		n.Status = crawl.Paused
@@ -58,6 +56,21 @@ func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apper
 		problems = append([]apperr.FieldError{*problem}, problems...)
 	}
 	return n, problems
+}
+
+// guessKind guesses from its URL what a seed is. The crawler corrects it after the first
+// fetch.
+func guessKind(u weburl.URL) crawl.Kind {
+	if u.RequestURI() == "/" {
+		return crawl.Home
+	}
+	switch kind, _ := discover.Classify(u); kind {
+	case discover.Feed:
+		return crawl.Feed
+	case discover.Sitemap:
+		return crawl.Sitemap
+	}
+	return crawl.Section
 }
 
 // parseURL parses the URL of a seed and rejects private addresses. Addresses

@@ -430,6 +430,21 @@ func (q *Queries) RecordSeedCrawl(ctx context.Context, arg RecordSeedCrawlParams
 	return err
 }
 
+const setSeedKind = `-- name: SetSeedKind :exec
+update seeds set kind = $1, version = version + 1, updated_at = clock_timestamp() where domain_id = $2 and url_id = $3 and kind <> $1
+`
+
+type SetSeedKindParams struct {
+	Kind     UrlKind
+	DomainID int32
+	UrlID    uuid.UUID
+}
+
+func (q *Queries) SetSeedKind(ctx context.Context, arg SetSeedKindParams) error {
+	_, err := q.db.Exec(ctx, setSeedKind, arg.Kind, arg.DomainID, arg.UrlID)
+	return err
+}
+
 const takeDueSeeds = `-- name: TakeDueSeeds :many
 update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.interval_seconds), last_crawl = clock_timestamp()
 from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id

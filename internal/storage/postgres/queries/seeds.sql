@@ -64,6 +64,9 @@ update crawl_domains set next_due = least(next_due, clock_timestamp()) where id 
 -- name: ListActiveSeeds :many
 select * from seeds where domain_id = @domain_id and status = 'active' order by number;
 
+-- name: SetSeedKind :exec
+update seeds set kind = @kind, version = version + 1, updated_at = clock_timestamp() where domain_id = @domain_id and url_id = @url_id and kind <> @kind;
+
 -- name: RecordSeedCrawl :exec
 -- Shortens or lengthens the interval of the hub's seeds within their bounds; a
 -- failure only sets last_error. The next crawl is at least min_wait_seconds away.
