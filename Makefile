@@ -200,6 +200,10 @@ bench-extract: ## measure extraction per second and core, next to go-trafilatura
 	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/news/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
+.PHONY: publishing-systems
+publishing-systems: ## build sites with real publishing systems (Pelican, Hugo, Hexo, …), crawl them, count right fields (SYSTEMS="hugo,hexo"; CACHE=folder keeps them)
+	@go test ./e2e/sites -run TestPublishingSystems -count=1 -timeout 60m -systems "$(or $(SYSTEMS),all)" -systems-cache "$(if $(CACHE),$(abspath $(CACHE)))" -v | grep -v '^=== '
+
 .PHONY: bench-stories
 bench-stories: ## measure how fast articles are placed in stories, two days of ARTICLES (10000) each, as JSON
 	@DATELINE_BENCH_ARTICLES=$(ARTICLES) go test ./internal/news/story -run '^$$' -bench BenchmarkPlace -benchtime 1x -cpu 1 -timeout 30m | grep '^{'
