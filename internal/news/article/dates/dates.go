@@ -5,6 +5,7 @@ package dates
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -75,6 +76,9 @@ func VietnamTime() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
 
 // normalize composes letters and removes invisible characters.
 func normalize(text string) string {
+	if !strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
+		return text
+	}
 	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").Replace(norm.NFC.String(text))
 }
 

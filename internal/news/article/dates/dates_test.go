@@ -1,6 +1,9 @@
 package dates_test
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +69,7 @@ func TestParse(t *testing.T) {
 		{"Sat Mar  7 10:00:00 +0700 2026", "2026-03-07T03:00:00Z"},
 		{"Sat Mar  7 03:00:00 UTC 2026", "2026-03-07T03:00:00Z"},
 		{"Fri, 06 Mar 2026 22:00:00 EST", "2026-03-07T03:00:00Z"},
-		{"3/7/2026 10:00:00 AM", "2026-07-03T03:00:00Z"},
+		{"3/7/2026 10:00:00 AM", "2026-03-07T03:00:00Z"},
 		{"3/27/2026 1:05:00 PM", "2026-03-27T06:05:00Z"},
 		{"Mar 7, 2026 10:00 AM", "2026-03-07T03:00:00Z"},
 		{"Published 7 March 2026 at 12:05 am", "2026-03-06T17:05:00Z"},
@@ -89,6 +92,52 @@ func TestParse(t *testing.T) {
 		{"5 mins ago", "2026-03-07T05:25:00Z"},
 		{"Đăng hôm kia lúc 10:00", "2026-03-05T03:00:00Z"},
 		{"Hôm nay, 7/3/2026, 09:00", "2026-03-07T02:00:00Z"},
+		// WordPress in Vietnamese: F j, Y and g:i a
+		{"Tháng Ba 5, 2026 9:15 chiều", "2026-03-05T14:15:00Z"},
+		{"9:15 sáng Tháng Mười Một 5, 2025", "2025-11-05T02:15:00Z"},
+		{"5 Th3, 2026 lúc 09:15", "2026-03-05T02:15:00Z"},
+		// parts of the day
+		{"5/3/2026 11:30 đêm", "2026-03-05T16:30:00Z"},
+		{"5/3/2026 12:10 đêm", "2026-03-04T17:10:00Z"},
+		{"5/3/2026 2:10 đêm", "2026-03-04T19:10:00Z"},
+		{"5/3/2026 lúc 1 giờ trưa", "2026-03-05T06:00:00Z"},
+		{"5/3/2026 12 giờ trưa", "2026-03-05T05:00:00Z"},
+		{"5/3/2026 11h30 trưa", "2026-03-05T04:30:00Z"},
+		{"9 giờ rưỡi tối 5/3/2026", "2026-03-05T14:30:00Z"},
+		{"5/3/2026 12:10 tối", "2026-03-04T17:10:00Z"},
+		{"5/3/2026 1 giờ khuya", "2026-03-04T18:00:00Z"},
+		{"5/3/2026 11 giờ khuya", "2026-03-05T16:00:00Z"},
+		{"5/3/2026 4 giờ rạng sáng", "2026-03-04T21:00:00Z"},
+		{"5/3/2026 15:05 chiều (GMT+9)", "2026-03-05T06:05:00Z"},
+		{"5 March 2026, 12:05 noon UTC", "2026-03-05T12:05:00Z"},
+		// zones
+		{"Thu, 05 Mar 2026 09:15:00 America/Los_Angeles", "2026-03-05T17:15:00Z"},
+		{"Sun, 05 Jul 2026 09:15:00 America/Los_Angeles", "2026-07-05T16:15:00Z"},
+		{"2026-03-05 09:15 (America/Argentina/Buenos_Aires)", "2026-03-05T12:15:00Z"},
+		{"2026-03-05T09:15:00[America/Port-au-Prince]", "2026-03-05T14:15:00Z"}, // RFC 9557
+		{"2026-03-05T09:15:00+09:00[Asia/Tokyo]", "2026-03-05T00:15:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 PT", "2026-03-05T17:15:00Z"},
+		{"Sun, 05 Jul 2026 09:15:00 PT", "2026-07-05T16:15:00Z"},
+		{"9:15 a.m. ET, March 5, 2026", "2026-03-05T14:15:00Z"},
+		{"July 5, 2026 at 9:15 p.m. Central Time", "2026-07-06T02:15:00Z"},
+		{"March 5, 2026 at 9:15 MT", "2026-03-05T16:15:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 +7", "2026-03-05T02:15:00Z"},
+		{"2026-03-05 09:15:00+7", "2026-03-05T02:15:00Z"},
+		{"2026-03-05 09:15:00.000 -5", "2026-03-05T14:15:00Z"},
+		{"2026-03-05 09:15 UTC + 7", "2026-03-05T02:15:00Z"},
+		{"2026-03-05 09:15:00 +0545", "2026-03-05T03:30:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 EET", "2026-03-05T07:15:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 MSK", "2026-03-05T06:15:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 WIB", "2026-03-05T02:15:00Z"},
+		{"Thu, 05 Mar 2026 09:15:00 NZDT", "2026-03-04T20:15:00Z"},
+		{"5. März 2026, 09:15 Uhr MEZ", "2026-03-05T08:15:00Z"},
+		{"09:15 (giờ Việt Nam) 05/03/2026", "2026-03-05T02:15:00Z"},
+		// no zones
+		{"5 mars 2026 à 09:15 et plus", "2026-03-05T02:15:00Z"},
+		{"5/3/2026 09:15 +12 comments", "2026-03-05T02:15:00Z"},
+		{"09:15 -05/03/2026", "2026-03-05T02:15:00Z"},
+		{"5/3/2026 09:15 - 3 phút đọc", "2026-03-05T02:15:00Z"},
+		{"05/03/2026 09:15 and/or", "2026-03-05T02:15:00Z"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			got, ok := dates.Parse(c.text, dates.Options{Zone: hanoi, Now: now})
@@ -120,6 +169,23 @@ func TestParse_DayOnly(t *testing.T) {
 		{"7/3/96", "1996-03-07", false},
 		{"7 Tháng Ba, 2026", "2026-03-07", false},
 		{"7 tháng mười hai năm 2026", "2026-12-07", false},
+		{"Tháng Ba 5, 2026", "2026-03-05", false},
+		{"Tháng 3 5, 2026", "2026-03-05", false},
+		{"5 Th3, 2026", "2026-03-05", false},
+		{"05-Th3-2026", "2026-03-05", false},
+		{"Th12 5, 2026", "2026-12-05", false},
+		{"Thứ Năm, Tháng Ba 5, 2026", "2026-03-05", false},
+		{"Thứ 5, 5 Tháng Năm, 2026", "2026-05-05", false},
+		{"ngày 5 tháng năm năm 2026", "2026-05-05", false},
+		{"Tháng Mười Một 5, 2026", "2026-11-05", false},
+		{"Tháng Mười 1, 2026", "2026-10-01", false},
+		{"5 tháng Giêng, 2026", "2026-01-05", false},
+		{"5 thg 3, 2026", "2026-03-05", false},
+		{"năm 2026 tháng 3 ngày 5", "2026-03-05", false},
+		// the weekday decides the order
+		{"Thứ Năm, 05/03/2026", "2026-03-05", true},
+		{"Thứ 5, 3/5/2026", "2026-03-05", false},
+		{"Sunday 03/01/2026", "2026-03-01", false},
 	} {
 		got, ok := dates.Parse(c.text, dates.Options{MonthFirst: c.monthFirst})
 		require.True(t, ok, c.text)
@@ -137,7 +203,7 @@ func TestParse_DaysAgo(t *testing.T) {
 		require.False(t, d.HasTime, text)
 		require.Equal(t, want, d.Time.In(dates.VietnamTime()).Format(time.DateOnly), text)
 	}
-	for _, text := range []string{"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1", "31/2/2026", "2026-13-45"} {
+	for _, text := range []string{"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1", "31/2/2026", "2026-13-45", "Tháng 3, 2026", "15 tháng Chạp năm 2025 âm lịch", "rằm tháng Giêng, 2026", "Th 5 Mar"} {
 		_, ok := dates.Parse(text, dates.Options{Now: now})
 		require.False(t, ok, text)
 	}
@@ -148,6 +214,96 @@ func TestParse_RejectsOtherText(t *testing.T) {
 		_, ok := dates.Parse(s, dates.Options{})
 		require.False(t, ok, s)
 	}
+}
+
+// A day that can be read in both orders is not in the future, if one reading is not.
+func TestParse_FutureReadingYields(t *testing.T) {
+	now := time.Date(2026, 3, 20, 3, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		text, want string
+		monthFirst bool
+	}{
+		{"03/12/2026", "2026-03-12", false},
+		{"12.03.2026 10:00", "2026-03-12", true},
+		{"01/03/2026", "2026-03-01", false},
+		{"01/03/2026", "2026-01-03", true},
+		{"10/11/2026", "2026-11-10", false}, // both are
+		{"21/03/2026", "2026-03-21", true},
+	} {
+		got, ok := dates.Parse(c.text, dates.Options{MonthFirst: c.monthFirst, Now: now})
+		require.True(t, ok, c.text)
+		require.Equal(t, c.want, got.Time.Format(time.DateOnly), c.text)
+	}
+}
+
+// Abbreviations with several meanings have that of the site's zone.
+func TestParse_AbbreviationOfTheSite(t *testing.T) {
+	for name, want := range map[string]string{"Asia/Shanghai": "2026-03-05T01:15:00Z", "America/Chicago": "2026-03-05T15:15:00Z", "America/Havana": "2026-03-05T14:15:00Z"} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		got, ok := dates.Parse("2026-03-05 09:15 CST", dates.Options{Zone: zone})
+		require.True(t, ok)
+		require.True(t, got.HasZone)
+		require.Equal(t, want, got.Time.Format(time.RFC3339), name)
+	}
+}
+
+// Abbreviations agree with the IANA database, where it has them.
+func TestParse_AbbreviationsOfIANA(t *testing.T) {
+	for _, name := range []string{"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Maputo", "Africa/Nairobi", "America/Anchorage", "America/Chicago", "America/Denver", "America/Halifax", "America/Los_Angeles", "America/New_York",
+		"Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jayapura", "Asia/Karachi", "Asia/Kolkata", "Asia/Makassar", "Asia/Seoul", "Asia/Tokyo", "Australia/Adelaide", "Australia/Perth", "Australia/Sydney", "Europe/Helsinki", "Europe/Lisbon", "Europe/London", "Europe/Moscow", "Europe/Paris", "Pacific/Auckland", "Pacific/Honolulu"} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		for _, month := range []time.Month{time.January, time.July} {
+			at := time.Date(2026, month, 5, 9, 15, 0, 0, zone)
+			text := at.Format("Mon, 02 Jan 2006 15:04:05 MST")
+			got, ok := dates.Parse(text, dates.Options{Zone: dates.VietnamTime()})
+			require.True(t, ok, text)
+			require.True(t, got.HasZone, text)
+			require.Equal(t, at.UTC(), got.Time, "%s %s", text, name)
+		}
+	}
+}
+
+// All months in all Vietnamese formats of dates, times and zones are read.
+func TestParse_VietnameseFormats(t *testing.T) {
+	months := []string{"Một", "Hai", "Ba", "Tư", "Năm", "Sáu", "Bảy", "Tám", "Chín", "Mười", "Mười Một", "Mười Hai"}
+	hanoi := dates.VietnamTime()
+	for m := 1; m <= 12; m++ {
+		word, number := months[m-1], strconv.Itoa(m)
+		for _, d := range []int{5, 12} {
+			n := strconv.Itoa(d)
+			for _, date := range []string{"Tháng " + word + " " + n + ", 2025", "Tháng " + number + " " + n + ", 2025", n + " Th" + number + ", 2025", fmt.Sprintf("%02d-Th%d-2025", d, m), n + " Tháng " + word + ", 2025",
+				n + " tháng " + number + ", 2025", "ngày " + n + " tháng " + strings.ToLower(word) + " năm 2025", n + " thg " + number + ", 2025", n + "/" + number + "/2025", fmt.Sprintf("%02d-%02d-2025", d, m), n + "/" + number + " năm 2025"} {
+				for _, hour := range []int{0, 1, 4, 11, 12, 13, 18, 23} {
+					for _, clock := range []string{fmt.Sprintf("%d:05", hour), fmt.Sprintf("%02dh05", hour), fmt.Sprintf("%d giờ 05 phút", hour), fmt.Sprintf("%d:05 %s", (hour+11)%12+1, partOfDay(hour))} {
+						for zone, east := range map[string]int{"": 7, " (GMT+9)": 9, " +9": 9, " WIB": 7} {
+							for _, text := range []string{date + " " + clock + zone, clock + " " + date + zone, "Ngày đăng: " + date + " - " + clock + zone} {
+								want := time.Date(2025, time.Month(m), d, hour-east, 5, 0, 0, time.UTC)
+								got, ok := dates.Parse(text, dates.Options{Zone: hanoi})
+								if !ok || !got.HasTime || !got.Time.Equal(want) {
+									t.Fatalf("%q: got %v %v, want %v", text, got.Time, ok, want)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// partOfDay names the part of the day of an hour as CLDR does for Vietnamese.
+func partOfDay(hour int) string {
+	switch {
+	case hour < 4 || hour >= 21:
+		return "đêm"
+	case hour < 12:
+		return "sáng"
+	case hour < 18:
+		return "chiều"
+	}
+	return "tối"
 }
 
 func FuzzParse(f *testing.F) {

@@ -35,10 +35,11 @@ func (p *parser) absolute() (Date, bool) {
 	if !ok {
 		return Date{}, false
 	}
+	m, d = p.order(from, y, m, d)
 	hour, minute, second, clock, end := p.clock(from, to)
 	zone, zoned := p.opts.Zone, false
 	if clock {
-		if z, ok := p.zone(end, from, to); ok {
+		if z, ok := p.zone(time.Date(y, time.Month(m), d, 12, 0, 0, 0, p.opts.Zone), end, from, to); ok {
 			zone, zoned = z, true
 		}
 	}
@@ -47,6 +48,26 @@ func (p *parser) absolute() (Date, bool) {
 		return Date{}, false
 	}
 	return Date{Time: t.UTC(), Zone: t.Location(), HasTime: clock, HasZone: zoned}, true
+}
+
+// order returns the month and day of a numeric day that can be read in both orders. The
+// weekday decides if the text names it; otherwise a reading in the future yields to the
+// other one.
+func (p *parser) order(from, y, m, d int) (month, dayOfMonth int) {
+	if p.at(from).digits > 2 || p.num(from) < 0 || !p.is(from+1, "/", "-", ".", "|") || p.num(from+2) < 0 || d > 12 || d == m {
+		return m, d
+	}
+	is, other := time.Date(y, time.Month(m), d, 0, 0, 0, 0, p.opts.Zone), time.Date(y, time.Month(d), m, 0, 0, 0, 0, p.opts.Zone)
+	if w, ok := p.weekday(); ok && (is.Weekday() == w) != (other.Weekday() == w) {
+		if other.Weekday() == w {
+			return d, m
+		}
+		return m, d
+	}
+	if future := p.opts.Now.Add(day); !p.opts.Now.IsZero() && is.After(future) && !other.After(future) {
+		return d, m
+	}
+	return m, d
 }
 
 // day finds the first day in the text and the range of its tokens.
@@ -92,30 +113,73 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	return y, m, d, i + 5, valid(y, m, d)
 }
 
-// vietnameseDay parses "ngày 7 tháng 3 năm 2026", "7 tháng 3, 2026" and "7/3 năm 2026".
+// vietnameseDay parses "ngày 7 tháng 3 năm 2026", "7 thg 3, 2026", "7/3 năm 2026", and
+// the formats of WordPress in Vietnamese: "Tháng Ba 7, 2026" and "07-Th3-2026".
 func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
-	d = p.num(i)
-	if d < 0 || !p.is(i+1, "tháng", "thg", "-", "/") {
-		return 0, 0, 0, 0, false
-	}
-	k := i + 2
-	if p.is(i+1, "thg") && p.is(k, ".") {
+	k := i
+	if m, k = p.vietnameseMonth(i); m > 0 {
+		k = p.skip(k, ",", "ngày")
+		d = p.num(k)
+		if p.at(k).digits > 2 {
+			return 0, 0, 0, 0, false
+		}
 		k++
+	} else if d = p.num(i); d >= 0 && p.at(i).digits <= 2 {
+		named := false
+		k = p.skip(i+1, ".", ",", "-", "/")
+		if m, k = p.vietnameseMonth(k); m > 0 {
+			named = true
+		} else if p.is(i+1, "/", "-") {
+			m, k = p.num(i+2), i+3
+		}
+		if !named && !p.is(k, "năm") {
+			return 0, 0, 0, 0, false
+		}
+	} else if y = p.num(i); p.at(i).digits == 4 { // năm 2026 tháng 3 ngày 7
+		if m, k = p.vietnameseMonth(p.skip(i+1, ",")); m == 0 || !p.is(k, "ngày") {
+			return 0, 0, 0, 0, false
+		}
+		d = p.num(k + 1)
+		return y, m, d, k + 2, valid(y, m, d)
 	}
-	if m = p.num(k); m < 0 && p.is(i+1, "tháng", "thg") {
-		m, k = p.vietnameseMonth(k)
+	sep := p.is(k, "/", "-")
+	k = p.skip(k, ",", ".", "/", "-", "năm")
+	if y = p.num(k); sep && p.at(k).digits == 2 {
+		y = century(y)
 	}
-	k++
-	if p.is(k, ",", "/", "-") {
-		k++
+	return y, m, d, k + 1, valid(y, m, d) && !p.isLunar(k+1)
+}
+
+// vietnameseMonth parses "tháng 3", "thg 3", "Th3" and the names of months, which may
+// have two words, and returns the token after it.
+func (p *parser) vietnameseMonth(i int) (m, end int) {
+	end = i + 1
+	switch {
+	case p.is(i, "tháng", "thg", "thang"):
+		end = p.skip(end, ".")
+	case p.is(i, "th") && !p.at(end).afterSpace: // "Th 5" is Thursday
+	default:
+		return 0, i
 	}
-	named := p.is(i+1, "tháng", "thg")
-	if p.is(k, "năm") {
-		named = true
-		k++
+	if p.at(end).digits > 2 {
+		return 0, i
 	}
-	y = p.num(k)
-	return y, m, d, k + 1, named && valid(y, m, d)
+	if m = p.num(end); m >= 0 {
+		return m, end + 1
+	}
+	if p.is(i, "th") {
+		return 0, i
+	}
+	if p.is(end, "mười") && p.is(end+1, "một", "hai") {
+		return 10 + vietnameseNumber(p.at(end+1).text), end + 2
+	}
+	return vietnameseNumber(p.at(end).text), end + 1
+}
+
+// isLunar reports whether a day is followed by the name of the lunar calendar.
+func (p *parser) isLunar(i int) bool {
+	i = p.skip(i, "(", ",")
+	return p.is(i, "âm") && p.is(i+1, "lịch") || p.is(i, "al", "âl")
 }
 
 // namedDay parses "November 18, 2019", "Nov. 18 2019", "18 Nov 2019" and "18th of
@@ -194,7 +258,7 @@ func valid(y, m, d int) bool { return y >= 1900 && y <= 2200 && m >= 1 && m <= 1
 // 08:07.
 func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 	for i := to; i < len(p.tokens); i++ {
-		if p.is(i, "updated", "cập", "modified") {
+		if p.is(i, "updated", "update", "cập", "modified", "edited", "revised") {
 			break
 		}
 		if h, m, s, end, ok = p.clockAt(i); ok {
@@ -209,7 +273,7 @@ func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 	return 0, 0, 0, false, 0
 }
 
-// clockAt parses 10:00, 10:00:30, 10h00, 10 giờ 30, 9 a.m. and 12:05 pm.
+// clockAt parses 10:00, 10:00:30, 10h00, 10 giờ 30, 9 a.m., 12:05 pm and 9 giờ rưỡi tối.
 func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	h = p.num(i)
 	if h < 0 || h > 24 || p.at(i).digits > 2 ||
@@ -225,6 +289,9 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 		if colon && p.is(end, ":") && p.at(end+1).digits == 2 {
 			s = p.num(end + 1)
 			end += 2
+			if p.is(end, ".") && p.at(end+1).digits > 2 && !p.at(end+1).afterSpace { // fractions of a second
+				end += 2
+			}
 		}
 		if p.is(end, "phút") {
 			end++
@@ -234,31 +301,48 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 		m, end, ok = p.num(end+1), end+2, true
 	case p.is(end, "h", "giờ"):
 		end++
+		if p.is(end, "rưỡi") {
+			m = 30
+			end++
+		}
 		ok = true
 	}
-	half, after := p.meridiem(end)
-	if half != 0 && h >= 1 && h <= 12 {
-		h = h%12 + 12*(half-1)
-		return h, m, s, after, true
+	if hour, after := p.partOfDay(end, h); after > end {
+		return hour, m, s, after, (ok || h >= 1 && h <= 12) && hour < 24
 	}
 	return h, m, s, end, ok && h < 24
 }
 
-// meridiem parses am (1) and pm (2) in English and Vietnamese; 0: neither.
-func (p *parser) meridiem(i int) (half, end int) {
-	switch {
-	case p.is(i, "am", "sa", "sáng"):
-		return 1, i + 1
-	case p.is(i, "pm", "ch", "chiều", "tối"):
-		return 2, i + 1
-	case p.is(i, "a", "p") && p.is(i+1, ".") && p.is(i+2, "m"):
-		half = 1
-		if p.is(i, "p") {
-			half = 2
+// partOfDay parses what follows an hour from 1 to 12 and returns the hour from 0 to 23:
+// am and pm in English and Vietnamese, and the parts of a day in which Vietnamese counts
+// hours. The night is from 21:00 to 4:00, as in the dayPeriods of vi in CLDR 48; people
+// also say đêm until dawn.
+func (p *parser) partOfDay(i, h int) (hour, end int) {
+	pm := func(isPM bool) int {
+		switch {
+		case h < 1 || h > 12:
+			return h
+		case isPM:
+			return h%12 + 12
 		}
-		return half, p.skip(i+3, ".")
+		return h % 12
 	}
-	return 0, i
+	i = p.skip(i, "buổi", "rạng", "nửa")
+	switch {
+	case p.is(i, "am", "sa", "sáng", "midnight"):
+		return pm(false), i + 1
+	case p.is(i, "pm", "ch", "chiều", "noon"):
+		return pm(true), i + 1
+	case p.is(i, "tối"):
+		return pm(h != 12), i + 1
+	case p.is(i, "trưa"):
+		return pm(h < 10 || h == 12), i + 1
+	case p.is(i, "đêm", "khuya"):
+		return pm(h > 5 && h != 12), i + 1
+	case p.is(i, "a", "p") && p.is(i+1, ".") && p.is(i+2, "m"):
+		return pm(p.is(i, "p")), p.skip(i+3, ".")
+	}
+	return h, 0
 }
 
 // month returns the number of a month in the languages of European news pages; 0: none.
@@ -294,7 +378,8 @@ func month(w string) int {
 
 // token is a number, a lowercase word, or a symbol.
 type token struct {
-	text       string
+	text       string // in lower case
+	raw        string
 	number     int // value of a number, else -1
 	digits     int
 	afterSpace bool // preceded by white space
@@ -305,7 +390,7 @@ const maxTokens = 60
 
 func tokenize(s string) []token {
 	var out []token
-	runes := []rune(strings.ToLower(s))
+	runes := []rune(s)
 	spaced := false
 	for i := 0; i < len(runes) && len(out) < maxTokens; {
 		r := runes[i]
@@ -323,15 +408,18 @@ func tokenize(s string) []token {
 				}
 				k++
 			}
-			out = append(out, token{text: string(runes[i:k]), number: n, digits: k - i, afterSpace: spaced})
+			raw := string(runes[i:k])
+			out = append(out, token{text: raw, raw: raw, number: n, digits: k - i, afterSpace: spaced})
 		case unicode.IsLetter(r):
 			for k < len(runes) && (unicode.IsLetter(runes[k]) || unicode.IsMark(runes[k])) {
 				k++
 			}
-			out = append(out, token{text: string(runes[i:k]), number: -1, afterSpace: spaced})
+			raw := string(runes[i:k])
+			out = append(out, token{text: strings.ToLower(raw), raw: raw, number: -1, afterSpace: spaced})
 		default:
 			k++
-			out = append(out, token{text: string(r), number: -1, afterSpace: spaced})
+			raw := string(r)
+			out = append(out, token{text: raw, raw: raw, number: -1, afterSpace: spaced})
 		}
 		spaced = false
 		i = k

@@ -124,7 +124,7 @@ func (p *parser) dayWithoutYear() (Date, bool) {
 		if !clock || m < 1 || m > 12 || d < 1 {
 			return Date{}, false
 		}
-		zone, zoned := p.zone(end, i, i+3)
+		zone, zoned := p.zone(p.opts.Now, end, i, i+3)
 		if !zoned {
 			zone = p.opts.Zone
 		}
@@ -137,11 +137,56 @@ func (p *parser) dayWithoutYear() (Date, bool) {
 	return Date{}, false
 }
 
-// vietnameseMonth parses the name of a month, which may have two words, and returns its
-// last token.
-func (p *parser) vietnameseMonth(i int) (m, last int) {
-	if p.is(i, "mười") && p.is(i+1, "một", "hai") {
-		return map[string]int{"một": 11, "hai": 12}[p.at(i+1).text], i + 1
+// vietnameseNumber returns the number of a month from its name; 0: none.
+func vietnameseNumber(w string) int {
+	switch w {
+	case "một", "giêng":
+		return 1
+	case "hai":
+		return 2
+	case "ba":
+		return 3
+	case "tư", "bốn":
+		return 4
+	case "năm":
+		return 5
+	case "sáu":
+		return 6
+	case "bảy", "bẩy":
+		return 7
+	case "tám":
+		return 8
+	case "chín":
+		return 9
+	case "mười":
+		return 10
+	case "chạp":
+		return 12
 	}
-	return map[string]int{"giêng": 1, "một": 1, "hai": 2, "ba": 3, "tư": 4, "bốn": 4, "năm": 5, "sáu": 6, "bảy": 7, "tám": 8, "chín": 9, "mười": 10, "chạp": 12}[p.at(i).text], i
+	return 0
+}
+
+// weekday returns the weekday that the text names, in English or Vietnamese.
+func (p *parser) weekday() (time.Weekday, bool) {
+	for i := range p.tokens {
+		switch w := p.at(i).text; {
+		case w == "thứ":
+			n := p.num(i + 1)
+			if n < 0 {
+				n = vietnameseNumber(p.at(i + 1).text)
+			}
+			if n >= 2 && n <= 7 { // Monday is the second day
+				return time.Weekday(n - 1), true
+			}
+		case w == "chủ" && p.is(i+1, "nhật"), w == "cn":
+			return time.Sunday, true
+		case len(w) >= 3:
+			for d := time.Sunday; d <= time.Saturday; d++ {
+				if name := strings.ToLower(d.String()); w == name || w == name[:3] {
+					return d, true
+				}
+			}
+		}
+	}
+	return 0, false
 }
