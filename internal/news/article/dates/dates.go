@@ -16,6 +16,8 @@ type Date struct {
 	Zone    *time.Location // of the text, or of the site; nil: UTC
 	HasTime bool           // the text contains a time of day
 	HasZone bool           // the text contains a time zone
+
+	IsRelative bool // the text counts back from the time of the fetch
 }
 
 // Local returns the time in the zone of the text, in which it has the day that readers

@@ -1,10 +1,12 @@
 package extract
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -18,43 +20,69 @@ type dateCandidate struct {
 	dates.Date
 	source article.Source
 	weight float64
+	isText bool // read from visible text, not from an attribute
 }
 
-// readTimes reconciles the dates of a page. Metadata comes first. A date without time
-// takes the time of another statement of the same day. If two statements differ by whole
-// hours, the one that agrees with the visible date is right: the other has the wrong
-// time zone.
+// Names of meta elements with dates, the most explicit first.
+func publishedNames() []string {
+	return []string{"article:published_time", "og:published_time", "article:published", "og:article:published_time", "itemprop:datepublished"}
+}
+
+func updatedNames() []string {
+	return []string{"article:modified_time", "og:updated_time", "article:updated_time", "itemprop:datemodified", "lastmod", "last-modified", "article_updatetime", "revised", "dcterms.modified", "dc.date.modified"}
+}
+
+func otherDateNames() []string {
+	return []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate",
+		"article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created",
+		"article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time", "article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated", "dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date",
+		"gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate", "og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date", "published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated"}
+}
+
+// readTimes reconciles the statements of a page about its dates. Metadata comes first.
+// Of the statements about one day the most exact one counts. A time that would be in the
+// future has the wrong zone, or is not believed. If two statements differ by whole hours,
+// a visible time with a zone is right, else the one that agrees with the visible time.
 func (r *builder) readTimes(g Selection) {
+	r.readWords()
 	var pub, mod []dateCandidate
 	add := func(list *[]dateCandidate, s article.Source, w float64, values ...string) {
 		for _, v := range values {
-			if d, ok := dates.Parse(clean(v), r.dateOptions()); ok && r.isPlausible(d.Time) {
-				*list = append(*list, dateCandidate{d, s, w})
+			if d, ok := r.parseDate(clean(v)); ok {
+				*list = append(*list, dateCandidate{Date: d, source: s, weight: w})
 				return
 			}
 		}
 	}
 	add(&pub, article.FromSelector, selectedConfidence, g.Values[article.FieldPublished]...)
 	add(&mod, article.FromSelector, selectedConfidence, g.Values[article.FieldUpdated]...)
+	marks := r.markedDates()
+	if r.useZoneOfPage(marks) {
+		marks = r.markedDates()
+	}
 	add(&pub, article.FromJSONLD, 0.95, r.jsonLD.text("datePublished"))
 	add(&mod, article.FromJSONLD, 0.95, r.jsonLD.text("dateModified"))
-	for _, k := range []string{"article:published_time", "og:published_time", "article:published", "og:article:published_time", "itemprop:datepublished"} {
+	for _, k := range publishedNames() {
 		add(&pub, article.FromOpenGraph, 0.9, r.meta.values[k]...)
 	}
-	for _, k := range []string{"article:modified_time", "og:updated_time", "article:updated_time", "itemprop:datemodified", "lastmod", "last-modified", "article_updatetime", "revised", "dcterms.modified", "dc.date.modified"} {
+	for _, k := range updatedNames() {
 		add(&mod, article.FromOpenGraph, 0.8, r.meta.values[k]...)
 	}
 	add(&pub, article.FromMicrodata, 0.85, r.meta.microdata["datepublished"]...)
 	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
-	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created", "article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time",
-		"article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated", "dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date", "gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate", "og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date", "published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated"} {
+	for _, k := range otherDateNames() {
 		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
 	}
 	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
-	seen := r.visibleDates()
+	seen := r.visibleDates(marks)
 	pub = append(pub, seen...)
 	if d, ok := dateFromURL(r.doc.URL.Path); ok {
-		pub = append(pub, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.4})
+		pub = append(pub, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.4})
+	}
+	updates := r.visibleUpdates(marks)
+	if len(pub) == 0 && len(updates) > 0 {
+		updates[0].weight = 0.4 // nothing else is visible
+		pub, updates = updates[:1], nil
 	}
 	if len(pub) == 0 {
 		pub = r.hiddenDates()
@@ -65,9 +93,10 @@ func (r *builder) readTimes(g Selection) {
 			pub = append(pub, m)
 		}
 	}
+	mod = append(mod, updates...)
 	if len(pub) == 0 {
 		if d, ok := r.dateAnywhere(); ok {
-			pub = append(pub, dateCandidate{d, article.FromText, 0.2})
+			pub = append(pub, dateCandidate{Date: d, source: article.FromText, weight: 0.2})
 		}
 	}
 	r.trustURL(pub)
@@ -75,10 +104,89 @@ func (r *builder) readTimes(g Selection) {
 	r.setUpdated(mod)
 }
 
-// isPlausible reports whether a time can be a publication date: not in the future, and
-// not before the web.
-func (r *builder) isPlausible(t time.Time) bool {
-	return t.Year() >= 1990 && (r.src.Now.IsZero() || t.Before(r.src.Now.Add(36*time.Hour)))
+// readWords adjusts what the declared language suggests to that of the text: the order of
+// day and month, and the zone of Vietnamese pages.
+func (r *builder) readWords() {
+	r.readLanguage()
+	words := detectLanguage(r.a.Text)
+	if words == "vi" && r.zone == time.UTC && r.src.Zone == nil {
+		r.zone = guessZone("", "vi")
+	}
+	if r.monthFirst && words != "en" && len(r.a.Text) > 300 || words == "vi" || isDayFirst(r.doc.URL.Hostname()) {
+		r.monthFirst = false // templates declare en-US by default
+	}
+}
+
+// isDayFirst reports whether a host is in a country that writes the day first.
+func isDayFirst(host string) bool {
+	switch tld := host[strings.LastIndex(host, ".")+1:]; tld {
+	case "us", "io", "co", "tv", "me", "ai", "fm", "cc", "ly", "to", "gg", "ca", "ph", "am", "pr", "gu", "fyi":
+		return false
+	default:
+		return len(tld) == 2
+	}
+}
+
+// useZoneOfPage adopts the zone that a visible date of the page names, unless the
+// domain has one.
+func (r *builder) useZoneOfPage(marks []mark) bool {
+	if r.src.Zone != nil {
+		return false
+	}
+	for _, m := range marks {
+		for _, d := range []*dateCandidate{m.published, m.updated} {
+			if d == nil || !d.isText || !d.HasZone || d.IsRelative {
+				continue
+			}
+			_, own := d.Time.In(r.zone).Zone()
+			if _, east := d.Local().Zone(); east != own && east != 0 {
+				r.zone = d.Zone
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// clockSkew is how far the clock of a site may be ahead of ours, and maxOffset how far
+// any zone is ahead of UTC.
+const (
+	clockSkew = 15 * time.Minute
+	maxOffset = 14 * time.Hour
+)
+
+// parseDate parses a date and decides how far it is believed.
+func (r *builder) parseDate(text string) (dates.Date, bool) {
+	d, ok := dates.Parse(text, r.dateOptions())
+	if !ok {
+		return d, false
+	}
+	return r.believe(d)
+}
+
+// believe reports whether a date is neither before the web nor in the future. A time that
+// is ahead by less than a day is that of another zone: of the site's, if it is not ahead
+// there. Otherwise only its day is believed.
+func (r *builder) believe(d dates.Date) (dates.Date, bool) {
+	now := r.src.Now
+	if d.Time.Year() < 1990 {
+		return d, false
+	}
+	if now.IsZero() || !d.Time.After(now.Add(clockSkew)) {
+		return d, true
+	}
+	if d.Time.After(now.Add(maxOffset)) {
+		return d, false
+	}
+	if !d.HasTime {
+		return d, true // it is already that day elsewhere
+	}
+	y, mo, day := d.Local().Date()
+	h, mi, s := d.Local().Clock()
+	if local := time.Date(y, mo, day, h, mi, s, 0, r.zone); !local.After(now.Add(clockSkew)) {
+		return dates.Date{Time: local.UTC(), Zone: r.zone, HasTime: true}, true
+	}
+	return dates.Date{Time: time.Date(y, mo, day, 0, 0, 0, 0, r.zone).UTC(), Zone: r.zone}, true
 }
 
 // dateOptions returns the time zone of the site, from its settings or its country.
@@ -88,86 +196,213 @@ func (r *builder) dateOptions() dates.Options {
 
 // visibleDates returns the visible dates, nearest to the headline first. Dates inside
 // links and sidebars are those of other articles, unless the page has no others.
-func (r *builder) visibleDates() []dateCandidate {
-	out := r.markedDates(marked)
-	if len(out) == 0 && len(r.meta.h1s) > 0 {
-		if d, ok := r.nearHeadline(r.meta.h1s[0]); ok {
-			out = append(out, dateCandidate{d, article.FromHTML, 0.5})
-		}
-	}
-	if len(out) == 0 {
-		out = r.markedDates(markedAnywhere)
-	}
-	if len(out) == 0 {
-		out = r.markedDates(markedUpdate)
-	}
-	for _, anywhere := range []bool{false, true} {
-		if d, ok := r.dateInLines(anywhere); len(out) == 0 && ok {
-			out = append(out, dateCandidate{d, article.FromHTML, 0.35})
-		}
-	}
-	return out
-}
-
-// scope says which elements that are marked as dates are considered.
-type scope int
-
-const (
-	marked         scope = iota
-	markedAnywhere       // also those of sidebars and links
-	markedUpdate         // only those of updates, outside sidebars and links
-)
-
-// markedDates returns the dates of elements that are marked as dates.
-func (r *builder) markedDates(s scope) []dateCandidate {
+func (r *builder) visibleDates(marks []mark) []dateCandidate {
+	const maxDates = 3
 	var out []dateCandidate
-	for i, n := range r.meta.times {
-		if len(out) >= 3 {
-			break
-		}
-		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) {
-			continue // the inner elements are more precise
-		}
-		if s != markedAnywhere && (r.isInJunk(n) || r.isInsideLink(n)) {
-			continue
-		}
-		text := textOf(n, 160)
-		if isUpdate := isUpdateLine(text) || isNamedUpdate(n) || isUpdateLine(labelBefore(n)); isUpdate != (s == markedUpdate) {
-			continue
-		}
-		w, v := 0.7, text
-		if n.DataAtom == atom.Time && attr(n, "datetime") != "" {
-			w, v = 0.75, attr(n, "datetime")
-		}
-		if s != marked {
-			w = 0.4
-		}
-		for _, t := range []string{v, text, attr(n, "title"), attr(n, "content")} {
-			if d, ok := dates.Parse(t, r.dateOptions()); ok && r.isPlausible(d.Time) {
-				out = append(out, dateCandidate{d, article.FromHTML, w})
-				break
+	take := func(weight float64, want func(m mark) bool) {
+		for _, m := range marks {
+			if m.published != nil && want(m) && len(out) < maxDates {
+				c := *m.published
+				if weight > 0 {
+					c.weight = weight
+				}
+				out = append(out, c)
 			}
 		}
 	}
+	take(0, func(m mark) bool { return !m.isAside && !m.isAbove })
+	take(0, func(m mark) bool { return !m.isAside && m.isAbove })
+	if len(out) == 0 && len(r.meta.h1s) > 0 {
+		if d, ok := r.nearHeadline(r.meta.h1s[0]); ok {
+			out = append(out, dateCandidate{d, article.FromHTML, 0.5, true})
+		}
+	}
+	if len(out) == 0 {
+		take(0.4, func(m mark) bool { return m.isAside })
+	}
+	if len(out) > 0 || slices.ContainsFunc(marks, func(m mark) bool { return m.updated != nil }) {
+		return out
+	}
+	for _, anywhere := range []bool{false, true} {
+		if d, ok := r.dateInLines(anywhere); ok {
+			return append(out, dateCandidate{d, article.FromHTML, 0.35, true})
+		}
+	}
 	return out
 }
 
-func isUpdateLine(text string) bool {
-	low := strings.ToLower(text)
-	for _, p := range []string{"updated", "cập nhật", "last modified", "last updated", "last reviewed", "reviewed", "zuletzt", "aktualisiert", "mis à jour", "actualizado", "atualizado"} {
-		if strings.HasPrefix(low, p) {
-			return true
+// visibleUpdates returns the visible dates of updates, or the one of a line that says so.
+func (r *builder) visibleUpdates(marks []mark) []dateCandidate {
+	var out []dateCandidate
+	for _, m := range marks {
+		if m.updated != nil && !m.isAside {
+			out = append(out, *m.updated)
 		}
 	}
-	return false
+	if len(out) == 0 {
+		if d, ok := r.updateInLines(); ok {
+			out = append(out, dateCandidate{d, article.FromHTML, 0.5, true})
+		}
+	}
+	return out
 }
 
-// isNamedUpdate reports whether the class name of an element says that its date is that
-// of an update.
+// mark is an element that is marked as a date.
+type mark struct {
+	published, updated *dateCandidate
+	isAside            bool // in a sidebar or a link
+	isAbove            bool // before the headline
+}
+
+// markedDates returns the dates of elements that are marked as dates, except those of
+// other things than the article.
+func (r *builder) markedDates() []mark {
+	var out []mark
+	for i, n := range r.meta.times {
+		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) && hasDigit(textOf(r.meta.times[next], 160)) {
+			continue // the inner elements are more precise
+		}
+		if r.isOtherDate(n) {
+			continue
+		}
+		m := mark{isAside: r.isForeign(n, hintJunk) || r.isInsideLink(n), isAbove: r.isAboveHeadline(n)}
+		text := textOf(n, 160)
+		published, updated := splitUpdate(text)
+		if published == text && (isNamedUpdate(n) || isUpdateLine(labelBefore(n))) {
+			published, updated = "", text
+		}
+		attrs := []string{attr(n, "datetime"), attr(n, "title"), attr(n, "content")}
+		if published != "" || updated == "" {
+			if updated != "" {
+				attrs = nil // of which of the two?
+			}
+			m.published = r.dateOfElement(n, published, attrs)
+		}
+		if updated != "" {
+			m.updated = r.dateOfElement(n, updated, attrs)
+		}
+		if m.published != nil || m.updated != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// dateOfElement returns the most exact date of an element: the one of its attributes, or
+// that of its text if the text has a time and the attribute has none, or names the zone
+// of the same time on the clock.
+func (r *builder) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
+	shown, ok := r.parseDate(text)
+	best := dateCandidate{shown, article.FromHTML, 0.7, true}
+	for i, a := range attrs {
+		d, is := r.parseDate(a)
+		if !is {
+			continue
+		}
+		byAttr := dateCandidate{d, article.FromHTML, 0.7, false}
+		if i == 0 && n.DataAtom == atom.Time {
+			byAttr.weight = 0.75
+		}
+		apart := d.Time.Sub(shown.Time).Abs()
+		switch {
+		case !ok && (i == 0 || text == "" || !hasDigit(text)):
+			return &byAttr
+		case !ok, apart > 2*maxOffset: // another day, such as in the title of a link
+			if i == 0 {
+				return &byAttr
+			}
+		case isExact(shown) && !isExact(d), shown.HasZone && !shown.IsRelative && sameClock(shown, d):
+			best.weight = byAttr.weight
+		default:
+			return &byAttr
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return &best
+}
+
+// isExact reports whether a date has a time of day. Midnight is what systems write that
+// store only the day.
+func isExact(d dates.Date) bool {
+	h, m, s := d.Local().Clock()
+	return d.HasTime && h+m+s > 0
+}
+
+// sameClock reports whether two dates have the same day and time of day, each in its zone.
+func sameClock(a, b dates.Date) bool {
+	const minute = "2006-01-02 15:04"
+	return a.HasTime && b.HasTime && a.Local().Format(minute) == b.Local().Format(minute)
+}
+
+// updateLabels are words that announce the time of an update, publicationLabels those
+// that announce the publication.
+func updateLabels() []string {
+	return []string{"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour", "modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新"}
+}
+
+func publicationLabels() []string {
+	return []string{"published", "posted", "created", "đăng", "xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано"}
+}
+
+func isUpdateLine(text string) bool {
+	published, updated := splitUpdate(text)
+	return updated != "" && published == ""
+}
+
+// splitUpdate splits the text of a date, such as "10:48 | Updated: 11:05", into what it
+// says about the publication and what about an update.
+func splitUpdate(text string) (published, updated string) {
+	low := strings.ToLower(text)
+	if len(low) != len(text) {
+		text = low
+	}
+	at := firstLabel(low, updateLabels())
+	if at < 0 {
+		return text, ""
+	}
+	published, updated = text[:at], text[at:]
+	if k := firstLabel(low[at:], publicationLabels()); k > 0 && !hasDigit(published) {
+		published, updated = updated[k:], updated[:k]
+	}
+	if !hasDigit(published) {
+		published = ""
+	}
+	return published, updated
+}
+
+// firstLabel returns the position of the first label that begins a word; -1: none.
+func firstLabel(low string, labels []string) int {
+	first := -1
+	for _, l := range labels {
+		i := strings.Index(low, l)
+		if i < 0 || first >= 0 && i > first {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || !unicode.IsLetter(before) {
+			first = i
+		}
+	}
+	return first
+}
+
+// isNamedUpdate reports whether the class name of an element, or of the one around it,
+// says that its date is that of an update.
 func isNamedUpdate(n *html.Node) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(attr(n, "class")), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if w == "updated" || w == "modified" {
-			return !strings.Contains(attr(n, "class"), "ublished") // "published updated" is both
+	if strings.EqualFold(attr(n, "itemprop"), "dateModified") {
+		return true
+	}
+	for up := 0; n != nil && up < 2; up, n = up+1, n.Parent {
+		class := strings.ToLower(attr(n, "class"))
+		if strings.Contains(class, "published") { // "published updated" is both
+			return false
+		}
+		for w := range strings.FieldsFuncSeq(class, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			switch w {
+			case "updated", "modified", "lastmod", "lastupdated", "lastmodified", "revised", "edited":
+				return true
+			}
 		}
 	}
 	return false
@@ -186,7 +421,7 @@ func labelBefore(n *html.Node) string {
 	case s.Type == html.TextNode:
 		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
 	case s.Type == html.ElementNode && isInline(s.DataAtom):
-		if text := textOf(s, 60); !hasDigit(text) {
+		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !hasDigit(text) {
 			return text
 		}
 	}
@@ -203,7 +438,9 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 		}
 		if n.Type == html.TextNode && !isBlank(n.Data) {
 			left--
-			found, ok = r.dateOfLine(n)
+			if hasDigit(n.Data) && !r.isOtherDate(n) && !r.isSentence(n) {
+				found, ok = r.dateOfLine(n)
+			}
 		}
 		if n.Type == html.ElementNode && r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
 			return
@@ -225,13 +462,16 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 	return found, ok
 }
 
-// dateOfLine returns the date of a short text node.
+// dateOfLine returns the date of publication of a short text node.
 func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 	if len(n.Data) > 160 || !hasDigit(n.Data) {
 		return dates.Date{}, false
 	}
-	d, ok := dates.Parse(clean(n.Data), r.dateOptions())
-	return d, ok && r.isPlausible(d.Time)
+	published, _ := splitUpdate(clean(n.Data))
+	if published == "" || isUpdateLine(labelBefore(n)) {
+		return dates.Date{}, false
+	}
+	return r.parseDate(published)
 }
 
 // isInsideLink reports whether an element is part of a link, like the dates of teasers.
@@ -269,24 +509,38 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 			agree++
 		}
 	}
+	stated := best.Date
 	for _, s := range seen { // the same time in another zone
 		d := s.Time.Sub(best.Time)
-		if s.HasTime && best.HasTime && agree < 2 && d != 0 && d%time.Hour < time.Minute && d.Abs() <= 14*time.Hour && (s.HasZone || r.zone != time.UTC) {
-			for _, m := range all {
-				if e := m.Time.Sub(s.Time); m.source != article.FromHTML && e.Abs() < time.Minute {
-					best.Date, best.source = m.Date, m.source
-				}
+		if !s.HasTime || !best.HasTime || d.Abs() < time.Minute || d.Abs() > maxOffset || d%(15*time.Minute) >= time.Minute || d%(15*time.Minute) <= -time.Minute {
+			continue
+		}
+		if s.isText && s.HasZone && !s.IsRelative {
+			best.Date, best.source = s.Date, s.source
+			break
+		}
+		for _, m := range all {
+			if e := m.Time.Sub(s.Time); agree < 2 && (s.HasZone || r.zone != time.UTC) && d%time.Hour < time.Minute && m.source != article.FromHTML && e.Abs() < time.Minute {
+				best.Date, best.source = m.Date, m.source
 			}
 		}
 	}
+	r.zoneError = best.Time.Sub(stated.Time).Round(time.Minute)
 	r.a.Published = best.Local()
 	r.a.DateOnly = !best.HasTime
 	r.a.SetOrigin(article.FieldPublished, best.source, min(1, best.weight+0.02*float64(agree)))
 }
 
-// setUpdated uses the strongest statement that is not before the publication.
+// setUpdated uses the strongest statement that is not before the publication. Metadata
+// with the wrong zone has it in both dates.
 func (r *builder) setUpdated(mod []dateCandidate) {
 	for _, m := range mod {
+		if !m.isText && r.zoneError != 0 && m.HasTime {
+			m.Time, m.Zone = m.Time.Add(r.zoneError), r.a.Published.Location()
+			if d, ok := r.believe(m.Date); ok {
+				m.Date = d
+			}
+		}
 		if !r.a.Published.IsZero() && m.Time.Before(r.a.Published.Truncate(time.Minute)) {
 			continue
 		}

@@ -85,6 +85,7 @@ func (d *Document) article(ctx context.Context, p Page, g Selection) (*article.A
 	}
 	r.a.Text, r.a.HTML = b.Text, b.HTML
 	r.signature, r.firstImage, r.blocks = b.Signature, b.Image, b.Blocks
+	r.elements = b.Elements
 	r.a.SetOrigin(article.FieldBody, source, b.Confidence)
 	r.readOtherFields(g)
 	r.a.IsListing = source != article.FromSelector && r.isListing(b)
@@ -119,6 +120,10 @@ type builder struct {
 	firstImage string
 	blocks     []string
 	anySite    bool // the name of the site counts as an author
+
+	elements  []*html.Node        // of the body
+	around    map[*html.Node]bool // elements that contain the headline or the start of the body
+	zoneError time.Duration       // what the zone of the metadata's dates is off by
 }
 
 func (d *Document) read(p Page) *builder {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -154,6 +155,11 @@ func (r *builder) readSection() {
 // isCategoryLink reports whether a link leads to a category, as WordPress marks them.
 func isCategoryLink(n *html.Node) bool {
 	return strings.Contains(attr(n, "rel"), "category") || strings.Contains(attr(n, "href"), "/category/") || strings.Contains(attr(n, "href"), "/kategorie/")
+}
+
+// isTagLink reports whether a link leads to a tag.
+func isTagLink(n *html.Node) bool {
+	return slices.Contains(strings.Fields(attr(n, "rel")), "tag") || strings.Contains(attr(n, "href"), "/tag/") || strings.Contains(attr(n, "href"), "/tags/")
 }
 
 func isHomeLabel(s string) bool {

@@ -10,6 +10,9 @@ import (
 // readLanguage prefers the detected language, because many templates declare a wrong
 // one.
 func (r *builder) readLanguage() {
+	if r.a.Language != "" {
+		return
+	}
 	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
 	if guess := detectLanguage(r.a.Title + " " + r.a.Text); guess != "" {
 		conf := 0.9

@@ -114,6 +114,15 @@ func (m *Meta) element(n *html.Node) {
 		case "class", "id", "data-role":
 			named |= m.hintCache.class(a.Val)
 			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
+			if a.Key == "class" && (strings.Contains(a.Val, "modified") || strings.Contains(a.Val, "lastmod")) {
+				named |= hintDate
+			}
+		case "datetime", "title": // <relative-time datetime="…">, <span title="2026-03-05 09:15">
+			if len(a.Val) >= len("2006-01-02") && len(a.Val) < 40 && a.Val[0] >= '1' && a.Val[0] <= '2' && a.Val[4] == '-' && n.DataAtom != atom.Ins && n.DataAtom != atom.Del {
+				named |= hintDate
+			}
+		case "aria-label", "itemtype":
+			crumbs = crumbs || strings.EqualFold(a.Val, "breadcrumb") || strings.EqualFold(a.Val, "breadcrumbs") || strings.HasSuffix(a.Val, "schema.org/BreadcrumbList")
 		}
 	}
 	if crumbs {
@@ -168,6 +177,11 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 			return
 		}
 		m.authorScope = scope
+	}
+	if prop == "datepublished" || prop == "datemodified" {
+		if scope := itemScopeAround(n); scope != nil && (attr(scope, "itemprop") == "comment" || strings.HasSuffix(attr(scope, "itemtype"), "Comment") || strings.HasSuffix(attr(scope, "itemtype"), "UserComments")) {
+			return
+		}
 	}
 	var v string
 	switch {

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,45 +19,77 @@ const maxLines = 3000
 // dateInLines finds the first line of the page that is little more than a date, outside
 // copyright notices and, unless anywhere, navigation.
 func (r *builder) dateInLines(anywhere bool) (found dates.Date, ok bool) {
-	left := maxLines
-	for n := range r.doc.Root.Descendants() {
-		if n.Type != html.TextNode || len(n.Data) < 6 || len(n.Data) > 100 {
+	for n := range r.lines(6, 100) {
+		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere && r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) {
 			continue
 		}
-		if left--; left < 0 {
-			break
-		}
-		if !hasDigit(n.Data) || strings.Contains(n.Data, "©") {
-			continue
-		}
-		d, is := r.dateOfLine(n)
-		if !is || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere && r.isInJunk(n.Parent) {
-			continue
-		}
-		return d, true
-	}
-	return dates.Date{}, false
-}
-
-// dateAnywhere finds the first date in a sentence of the page.
-func (r *builder) dateAnywhere() (found dates.Date, ok bool) {
-	left := maxLines
-	for n := range r.doc.Root.Descendants() {
-		if n.Type != html.TextNode || len(n.Data) < 8 || !hasDigit(n.Data) || strings.Contains(n.Data, "©") {
-			continue
-		}
-		if left--; left < 0 {
-			break
-		}
-		if n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
-			continue
-		}
-		t := clean(n.Data)
-		if d, is := dates.Parse(t[:min(len(t), 200)], r.dateOptions()); is && r.isPlausible(d.Time) {
+		if d, is := r.dateOfLine(n); is {
 			return d, true
 		}
 	}
 	return dates.Date{}, false
+}
+
+// lines returns the text nodes within limits of their bytes, outside scripts.
+func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		left := maxLines
+		for n := range r.doc.Root.Descendants() {
+			if n.Type != html.TextNode || len(n.Data) < minBytes || len(n.Data) > maxBytes || n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
+				continue
+			}
+			if left--; left < 0 || !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// dateAnywhere finds the first date in a sentence of the page.
+func (r *builder) dateAnywhere() (found dates.Date, ok bool) {
+	for n := range r.lines(8, 1<<20) {
+		if !hasDigit(n.Data) || r.isOtherDate(n) {
+			continue
+		}
+		t := clean(n.Data)
+		if d, is := r.parseDate(t[:min(len(t), 200)]); is && !d.IsRelative {
+			return d, true
+		}
+	}
+	return dates.Date{}, false
+}
+
+// updateInLines finds the first line that begins with the label of an update, such as
+// "Last modified on 6 November 2026", or the label in an element of its own before the
+// date. Most pages have none of these words, and need no search.
+func (r *builder) updateInLines() (found dates.Date, ok bool) {
+	if !slices.ContainsFunc(updateStems(), func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) }) {
+		return dates.Date{}, false
+	}
+	for n := range r.lines(6, 120) {
+		line := clean(n.Data)
+		if len(line) < 6 || line[0] >= '0' && line[0] <= '9' || !isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
+			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
+			continue
+		}
+		if !hasDigit(line) {
+			next := nextText(n)
+			if next == nil || len(next.Data) > 60 {
+				continue
+			}
+			line = clean(next.Data)
+		}
+		_, updated := splitUpdate(line)
+		if d, is := r.parseDate(firstOf(updated, line)); is {
+			return d, true
+		}
+	}
+	return dates.Date{}, false
+}
+
+// updateStems are parts of the labels of updates in both cases.
+func updateStems() []string {
+	return []string{"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour", "ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新"}
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
@@ -65,14 +99,14 @@ func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 func (r *builder) hiddenDates() []dateCandidate {
 	var out []dateCandidate
 	if d, ok := r.dateInScripts(); ok {
-		out = append(out, dateCandidate{d, article.FromText, 0.35})
+		out = append(out, dateCandidate{Date: d, source: article.FromText, weight: 0.35})
 	}
 	if d, ok := dateInURL(r.doc.URL.Path); ok {
-		out = append(out, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.35})
+		out = append(out, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.35})
 	}
 	if v := r.meta.first("description", "og:description"); len(v) <= 200 && hasDigit(v) {
-		if d, ok := dates.Parse(v, r.dateOptions()); ok && r.isPlausible(d.Time) {
-			out = append(out, dateCandidate{d, article.FromMeta, 0.3})
+		if d, ok := r.parseDate(v); ok {
+			out = append(out, dateCandidate{Date: d, source: article.FromMeta, weight: 0.3})
 		}
 	}
 	return out
@@ -93,7 +127,7 @@ func (r *builder) dateInScripts() (dates.Date, bool) {
 		page = page[i+6:]
 		line := page[:min(len(page), 80)]
 		if m := scriptDate(string(line)); m != "" {
-			if d, ok := dates.Parse(m, r.dateOptions()); ok && r.isPlausible(d.Time) {
+			if d, ok := r.parseDate(m); ok {
 				return d, true
 			}
 		}

@@ -1,0 +1,225 @@
+package extract
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article/dates"
+)
+
+// outer returns an element and those around it, up to the first that contains the
+// headline or the start of the text: what is said about that is said about the article.
+func (r *builder) outer(n *html.Node) iter.Seq[*html.Node] {
+	if r.around == nil {
+		r.around = map[*html.Node]bool{}
+		inside := slices.Concat(r.meta.h1s[:min(1, len(r.meta.h1s))], r.elements[:min(1, len(r.elements))])
+		for _, e := range inside {
+			for p := e.Parent; p != nil; p = p.Parent {
+				r.around[p] = true
+			}
+		}
+	}
+	return func(yield func(*html.Node) bool) {
+		for p := n; p != nil && !r.around[p] && p.DataAtom != atom.Body; p = p.Parent {
+			if p.Type == html.ElementNode && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// isForeign reports whether an element is inside one with a hint that does not contain
+// the article.
+func (r *builder) isForeign(n *html.Node, h hint) bool {
+	for p := range r.outer(n) {
+		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isOtherDate reports whether a date is that of something else than the article: a
+// comment, another article, a license or copyright notice, or today's date.
+func (r *builder) isOtherDate(n *html.Node) bool {
+	return r.isForeign(n, hintComment) || r.isNotice(n) || r.isClock(n) || r.isTeaser(n) || r.isListAfterText(n)
+}
+
+// isNotice reports whether the paragraph around a date is about a license, or the rights
+// or the history of the site.
+func (r *builder) isNotice(n *html.Node) bool {
+	for n.Parent != nil && (n.Type == html.TextNode || isInline(n.DataAtom)) {
+		n = n.Parent
+	}
+	if r.around[n] {
+		return false
+	}
+	low := strings.ToLower(textOf(n, 400))
+	for _, w := range []string{"giấy phép", "gp-", "/gp", "gpxb", "đkkd", "đăng ký kinh doanh", "bản quyền", "thành lập", "quyết định số", "©", "(c) ", "copyright", "all rights", "license no", "licence no", "license number", "registration no", "issn", "founded", "established", "备案"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isClock reports whether a date is that of today, which sites show above their pages:
+// it is named so, or it is today's date, without a time that is past, in the site's header.
+func (r *builder) isClock(n *html.Node) bool {
+	text := textOf(n, 80)
+	low := strings.ToLower(strings.TrimSpace(text))
+	if (strings.HasPrefix(low, "hôm nay") || strings.HasPrefix(low, "today")) && r.isAboveHeadline(n) {
+		return true
+	}
+	inHeader := false
+	for p := range r.outer(n) {
+		for w := range strings.FieldsFuncSeq(strings.ToLower(attr(p, "class")+" "+attr(p, "id")), func(c rune) bool { return c < 'a' || c > 'z' }) {
+			switch w {
+			case "now", "today", "clock", "timenow", "datenow", "currenttime", "currentdate", "todaydate", "masthead", "topbar":
+				return true
+			case "top", "header", "head", "current", "banner", "topline", "logo", "brand", "nav", "navbar", "menu", "weather":
+				inHeader = true
+			}
+		}
+		inHeader = inHeader || p.DataAtom == atom.Nav || p.DataAtom == atom.Header && !r.isInArticle(p)
+	}
+	if !inHeader || r.src.Now.IsZero() || !r.isAboveHeadline(n) {
+		return false
+	}
+	d, ok := dates.Parse(text, r.dateOptions())
+	return ok && sameDay(d.Time, r.src.Now, r.zone) && (!d.HasTime || d.Time.After(r.src.Now.Add(-clockSkew)))
+}
+
+func (r *builder) isInArticle(n *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n.DataAtom == atom.Article || n.DataAtom == atom.Main {
+			return true
+		}
+	}
+	return false
+}
+
+// isAboveHeadline reports whether an element is before the headline.
+func (r *builder) isAboveHeadline(n *html.Node) bool {
+	return len(r.meta.h1s) > 0 && isBefore(n, r.meta.h1s[0])
+}
+
+// isAfterText reports whether an element is after the end of the text.
+func (r *builder) isAfterText(n *html.Node) bool {
+	return len(r.elements) > 0 && isBefore(r.elements[len(r.elements)-1], n)
+}
+
+// isBefore reports whether a node ends before another one begins.
+func isBefore(a, b *html.Node) bool {
+	var path []*html.Node
+	for p := b; p != nil; p = p.Parent {
+		if p == a {
+			return false
+		}
+		path = append(path, p)
+	}
+	for ; a != nil && a.Parent != nil; a = a.Parent {
+		if i := slices.Index(path, a.Parent); i > 0 {
+			for s := a.NextSibling; s != nil; s = s.NextSibling {
+				if s == path[i-1] {
+					return true
+				}
+			}
+			return false
+		}
+		if slices.Contains(path, a) {
+			return false
+		}
+	}
+	return false
+}
+
+// isTeaser reports whether a date belongs to a link to another article: near the
+// headline one with a long text, after the text any that is no profile, category or tag.
+func (r *builder) isTeaser(n *html.Node) bool {
+	minRunes, levels := 20, 0
+	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") && firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 {
+		minRunes = 2
+	}
+	for p := range r.outer(n) {
+		if levels++; levels > 3 {
+			break
+		}
+		if minRunes == 2 && p.DataAtom == atom.Article && levels > 1 {
+			return true
+		}
+		link, small := r.linkIn(p, minRunes)
+		if link {
+			return true
+		}
+		if !small {
+			break
+		}
+	}
+	return false
+}
+
+// linkIn reports whether a small element has a link to another article.
+func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
+	left := 60
+	for d := range n.Descendants() {
+		if left--; left < 0 {
+			return false, false
+		}
+		if d.DataAtom != atom.A || attr(d, "rel") != "" {
+			continue
+		}
+		href := attr(d, "href")
+		if href == "" || href[0] == '#' || isProfile(href) || isCategoryLink(d) || isTagLink(d) || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) {
+			continue
+		}
+		t := textOf(d, 400)
+		if utf8.RuneCountInString(t) >= minRunes && (minRunes < 10 || countWords(t) >= 4) && !sameTitle(t, r.a.Title) && hasLetter(t) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// isOwnAddress reports whether a link leads to the page itself.
+func (r *builder) isOwnAddress(href string) bool {
+	u, err := r.doc.Base.Parse(href)
+	return err == nil && u.Host == r.doc.URL.Host && u.Path == r.doc.URL.Path && u.Path != "" && u.Path != "/"
+}
+
+// isListAfterText reports whether a date is one of several alike after the text, as in
+// comments.
+func (r *builder) isListAfterText(n *html.Node) bool {
+	if n.Type == html.TextNode {
+		n = n.Parent
+	}
+	if !r.isAfterText(n) {
+		return false
+	}
+	alike := 0
+	for _, t := range r.meta.times {
+		if t.DataAtom == n.DataAtom && attr(t, "class") == attr(n, "class") && r.isAfterText(t) {
+			alike++
+		}
+	}
+	return alike > 1
+}
+
+// isSentence reports whether a text is part of the text of the article, and more than a
+// date.
+func (r *builder) isSentence(n *html.Node) bool {
+	if countWords(n.Data) <= 9 {
+		return false
+	}
+	for p := n; p != nil; p = p.Parent {
+		if slices.Contains(r.elements, p) {
+			return true
+		}
+	}
+	return false
+}
