@@ -81,17 +81,18 @@ func (d *Document) authorNames() []string {
 func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bool {
 	var names []string
 	for _, n := range nodes {
-		if r.isInJunk(n) || len(names) > 0 && !isNear(nodes[0], n) {
+		if r.isForeign(n, hintJunk|hintComment) || len(names) > 0 && !isNear(nodes[0], n) {
 			continue
 		}
-		t := textOf(n, 200)
-		if by := nameAfterBy(t); by != "" {
+		t := bylineText(n, 300)
+		if by := nameAfterBy(t); by != "" && !isCreditLine(t) {
 			t = by
 		}
-		if countWords(t) > 12 {
-			continue
+		for i, w := range writersOf(t) {
+			if countWords(w) <= 12 && (i == 0 || len(names) == 0 || isPersonLike(w)) {
+				names = append(names, w)
+			}
 		}
-		names = append(names, t)
 	}
 	return r.setAuthors(article.FromHTML, confidence, names...)
 }
@@ -111,7 +112,10 @@ func isNear(a, b *html.Node) bool {
 func (r *builder) setAuthors(source article.Source, confidence float64, raw ...string) bool {
 	var out []string
 	for _, v := range raw {
-		if v = clean(v); strings.Contains(v, "://") {
+		if source != article.FromHTML { // in which lines are those of the page
+			v = clean(v)
+		}
+		if strings.Contains(v, "://") {
 			continue // the URL of a profile
 		}
 		if first, _, ok := strings.Cut(v, ","); ok && !r.anySite && r.isSite(first) {
@@ -120,7 +124,7 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 		if source == article.FromMicrodata && countWords(v) > 20 {
 			continue // a biography
 		}
-		for _, name := range splitNames(v) {
+		for _, name := range splitNames(strings.Join(writersOf(v), "\n")) {
 			if name = r.personName(name, source == article.FromJSONLD || source == article.FromMeta || source == article.FromMicrodata); name != "" && !containsName(out, name) && len(out) < 12 {
 				out = append(out, name)
 			}
@@ -256,6 +260,9 @@ func (r *builder) personName(s string, explicit bool) string {
 		return ""
 	}
 	if i := strings.IndexAny(s, "(["); i >= 0 { // "Hà Thu (tổng hợp)"
+		if isCredited(s[i:]) {
+			return ""
+		}
 		s = s[:i]
 	}
 	for _, mark := range []string{" » ", " Last updated", " Updated", " Published", " Offline", " Online"} {

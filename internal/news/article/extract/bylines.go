@@ -200,7 +200,7 @@ func nameAfterWritten(line string) string {
 		if !strings.HasPrefix(low, p) {
 			continue
 		}
-		name, _, _ := strings.Cut(strings.TrimLeft(line[min(len(p), len(line)):], " :"), ",")
+		name, _, _ := strings.Cut(firstOf(writersOf(strings.TrimLeft(line[min(len(p), len(line)):], " :"))...), ",")
 		if isPersonLike(name) {
 			return name
 		}

@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +59,65 @@ func TestAuthors_CleansNames(t *testing.T) {
 			require.Equal(t, c.want, a.Authors)
 		})
 	}
+}
+
+// Credits name no authors.
+func TestAuthors_WithoutCredits(t *testing.T) {
+	line := func(s string) string { return `<p style="text-align:right">` + s + `</p>` }
+	for _, c := range []struct {
+		name, top, end string
+		want           []string
+	}{
+		{"TextAndPicture", `<div class="author">Bài: Nguyễn Văn Mẫu - Ảnh: Phạm Chụp</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+		{"PictureFirst", `<div class="author">Ảnh: Phạm Chụp - Bài: Nguyễn Văn Mẫu</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+		{"TextAndPictureByOne", `<div class="author">Bài và ảnh: Nguyễn Văn Mẫu</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+		{"TextCommaPictureByOne", `<div class="author">Bài, ảnh: Nguyễn Văn Mẫu</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+		{"ManyCredits", `<div class="author">Thực hiện: Nguyễn Văn Mẫu | Đồ họa: Lê Vẽ | Video: Trần Quay | Biên tập: Đỗ Sửa</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+		{"RightAlignedLines", "", line("Bài: Nguyễn Văn Mẫu") + line("Ảnh: Phạm Chụp") + line("Thiết kế: Lê Vẽ"), []string{"Nguyễn Văn Mẫu"}},
+		{"RightAlignedBold", "", line("<strong>Nguyễn Văn Mẫu</strong>") + line("<em>Ảnh: Phạm Chụp</em>"), []string{"Nguyễn Văn Mẫu"}},
+		{"LinesOfCredits", "", `<p>Nội dung: Nguyễn Văn Mẫu và Lý Thị Sao</p><p>Đồ họa: Lê Vẽ</p>`, []string{"Nguyễn Văn Mẫu", "Lý Thị Sao"}},
+		{"AndPhotographsBy", `<p class="byline">By Abby Byrne and photographs by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"PlainLineAndPhotographsBy", `<p>By Abby Byrne and photographs by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"Bar", `<p class="byline">By Abby Byrne | Photo: Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"Break", `<p class="byline">Abby Byrne<br>Design: Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"Blocks", `<div class="author"><p>Abby Byrne</p><p>Illustration by Tom Kaplan</p></div>`, "", []string{"Abby Byrne"}},
+		{"WordsAndPictures", `<p class="byline">Words by Abby Byrne, pictures by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"StoryAndPhotosByOne", `<p class="byline">Story and photos by Abby Byrne</p>`, "", []string{"Abby Byrne"}},
+		{"Parentheses", `<p class="byline">Abby Byrne (text) and Tom Kaplan (photos)</p>`, "", []string{"Abby Byrne"}},
+		{"EditedBy", `<p class="byline">By Abby Byrne; edited by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"OnlyCredits", `<p class="byline">Photo: Tom Kaplan</p>`, "", nil},
+		{"German", `<p class="byline">Text: Abby Byrne, Fotos: Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"Source", `<div class="author">Nguồn: TTXVN</div>`, "", []string{"TTXVN"}},
+		{"SourceBelow", "", line("Nguồn: TTXVN"), []string{"TTXVN"}},
+		{"WriterAndSource", `<div class="author">Nguyễn Văn Mẫu - Nguồn: TTXVN</div>`, "", []string{"Nguyễn Văn Mẫu"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := read(t, page("", "<h1>The bridge opens</h1>"+c.top+`<div class="story-text">`+paragraphs(prose(4))+c.end+"</div>"))
+			require.Equal(t, c.want, a.Authors)
+			require.Equal(t, strings.Join(prose(4), "\n\n"), a.Text)
+		})
+	}
+}
+
+func TestAuthors_Several(t *testing.T) {
+	for name, top := range map[string]string{
+		"CardOnOneLine":  `<address class="vcard author">By <a class="url fn" href="/author/a.html">Idris Calloway</a> <a class="url fn" href="/author/b.html">Petra Moore</a></address>`,
+		"CardWithBreaks": "<address class=\"vcard author\">\n By <a class=\"url fn\" href=\"/author/a.html\">Idris Calloway</a>\n <a class=\"url fn\" href=\"/author/b.html\">Petra Moore</a>\n</address>",
+		"NamesInSpans":   `<p class="byline"><span class="fn">Idris Calloway</span> <span class="fn">Petra Moore</span></p>`,
+		"List":           `<ul class="authors"><li>Idris Calloway</li><li>Petra Moore</li></ul>`,
+		"Breaks":         `<p class="byline">Idris Calloway<br>Petra Moore</p>`,
+		"Ampersand":      `<p class="byline">By Idris Calloway &amp; Petra Moore</p>`,
+		"Vietnamese":     `<p class="author">Bài: Idris Calloway và Petra Moore</p>`,
+		"Commas":         `<p class="byline">Idris Calloway, Petra Moore</p>`,
+		"InAWrapper":     `<p class="by">By <span class="author">Idris Calloway</span> and <span class="author">Petra Moore</span></p>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, wrapper := range []string{"", "page-wrap no-sidebar"} {
+				a := read(t, page("", `<div class="`+wrapper+`"><h1>The bridge opens</h1>`+top+`<div class="story-text">`+paragraphs(prose(4))+"</div></div>"))
+				require.Equal(t, []string{"Idris Calloway", "Petra Moore"}, a.Authors)
+			}
+		})
+	}
+	a := read(t, page("", `<h1>The bridge opens</h1><p class="byline">By Idris Calloway, Petra Moore and Abby Byrne</p><div class="story-text">`+paragraphs(prose(4))+"</div>"))
+	require.Equal(t, []string{"Idris Calloway", "Petra Moore", "Abby Byrne"}, a.Authors)
 }

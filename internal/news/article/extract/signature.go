@@ -1,20 +1,25 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
 )
 
 // signatureOf finds the author below the text, as in Vietnamese papers: the last short
-// lines that are right-aligned or named as the author. lines are not part of the text.
+// lines that are right-aligned, named as the author, or begin with a label such as "Bài:"
+// or "Ảnh:". lines are not part of the text.
 func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) {
+	labeled := false
+	var names []string // the last one first
 	for k := len(selected) - 1; k >= 0 && k >= len(selected)-4; k-- {
 		b := &o.blocks[selected[k]]
-		if b.chars > 70 || countWords(b.text) > 10 {
+		if b.chars > 140 {
 			continue
 		}
-		if !o.isRightAligned(b.span) && b.hints&hintByline == 0 {
+		credits := isCreditLine(b.text)
+		if !credits && (b.chars > 70 || countWords(b.text) > 10 || !o.isRightAligned(b.span) && b.hints&hintByline == 0) {
 			continue
 		}
 		if lines == nil {
@@ -30,11 +35,17 @@ func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) 
 				}
 			}
 		}
-		if name == "" {
-			name = firstOf(strong, b.text)
+		if credits {
+			strong = ""
 		}
+		labeled = labeled || credits
+		names = append(names, firstOf(strong, b.text))
 	}
-	return name, lines
+	if !labeled {
+		return firstOf(names...), lines
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "\n"), lines
 }
 
 // isRightAligned reports whether the text of an element is right-aligned.
