@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,10 +32,10 @@ func (r *builder) readAuthors() {
 	if r.setAuthorsFromNodes(0.8, r.meta.authorLinks) || r.setAuthorsFromNodes(0.7, r.meta.bylines) {
 		return
 	}
-	if r.signature != "" && r.setAuthors(article.FromHTML, 0.7, r.signature) {
+	if r.signature != "" && !isSource(r.signature) && r.setAuthors(article.FromHTML, 0.7, r.signature) {
 		return
 	}
-	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.setAuthorsFromBoxes() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
+	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.signature != "" && r.setAuthors(article.FromHTML, 0.5, r.signature) || r.setAuthorsFromBoxes() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
 		return
 	}
 	// The publisher itself, where the page names it as the author.
@@ -88,8 +89,12 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 		if by := nameAfterBy(t); by != "" && !isCreditLine(t) {
 			t = by
 		}
-		for i, w := range writersOf(t) {
-			if countWords(w) <= 12 && (i == 0 || len(names) == 0 || isPersonLike(w)) {
+		writers := writersOf(t)
+		if strings.Contains(t, "\n") && !slices.ContainsFunc(writers, func(w string) bool { return isPersonLike(splitNames(w)[0]) }) {
+			writers = []string{textOf(n, 200)} // words in elements of their own
+		}
+		for i, w := range writers {
+			if countWords(w) <= 12 && (len(writers) == 1 || i == 0 && !strings.Contains(t, "\n") || isPersonLike(splitNames(w)[0])) {
 				names = append(names, w)
 			}
 		}
@@ -196,7 +201,7 @@ func withoutJobTitles(names []string) []string {
 // agency.
 func isJobTitle(word string) bool {
 	switch word {
-	case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo":
+	case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo", "coordinator", "consultant", "president", "officer":
 		return true
 	}
 	return false

@@ -22,6 +22,7 @@ const (
 // ("Nguồn: TTXVN") counts where no writer is named.
 func writersOf(byline string) []string {
 	var parts [3][]string
+	labeled := 0 // the writers before the first label of a writer
 	for line := range strings.SplitSeq(byline, "\n") {
 		line = clean(line)
 		now, from := roleWriter, 0
@@ -34,15 +35,32 @@ func writersOf(byline string) []string {
 		for i := 0; i < len(words); i++ {
 			if r, label, ok := labelAt(line, words, i); ok {
 				add(words[i].start)
+				if r == roleWriter && labeled == 0 {
+					labeled = len(parts[roleWriter])
+				}
 				now, from, i = r, words[label].end, label
 			}
 		}
 		add(len(line))
 	}
-	if len(parts[roleWriter]) == 0 {
+	writers := parts[roleWriter]
+	if labeled > 0 && len(writers) > labeled && !isPersonLike(writers[0]) {
+		writers = writers[labeled:] // "This post was written by …"
+	}
+	if len(writers) == 0 {
 		return parts[roleSource]
 	}
-	return parts[roleWriter]
+	return writers
+}
+
+// isSource reports whether all lines of a signature name sources.
+func isSource(lines string) bool {
+	for line := range strings.SplitSeq(lines, "\n") {
+		if r, _, ok := labelAt(line, wordsOf(line), 0); !ok || r != roleSource {
+			return false
+		}
+	}
+	return true
 }
 
 // isCreditLine reports whether a line begins with the label of a role and a colon.
