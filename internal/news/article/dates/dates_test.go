@@ -217,7 +217,7 @@ func TestParse_RejectsOtherText(t *testing.T) {
 }
 
 // A day that can be read in both orders is not in the future, if one reading is not.
-func TestParse_FutureReadingYields(t *testing.T) {
+func TestParse_FutureDayYields(t *testing.T) {
 	now := time.Date(2026, 3, 20, 3, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		text, want string

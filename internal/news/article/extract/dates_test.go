@@ -136,7 +136,7 @@ func TestPublished_ZoneByEvidence(t *testing.T) {
 }
 
 // Of the statements of an element about one day the most exact one counts.
-func TestPublished_MostExactOfAnElement(t *testing.T) {
+func TestPublished_ExactTimeOfAnElement(t *testing.T) {
 	for name, top := range map[string]string{
 		"Abbreviation":  `<abbr class="published" title="2026-11-05T06:50:00+07:00">Published: Thu 05 November 2026</abbr>`,
 		"TextOfTime":    `<time datetime="2026-11-05">5/11/2026 06:50</time>`,

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -145,26 +144,16 @@ func (r *builder) readSection() {
 	if set(r.meta.first("section", "its_section", "category", "news_category"), article.FromMeta, 0.6) {
 		return
 	}
-	for n := range r.doc.Root.Descendants() {
-		if n.DataAtom == atom.A && isCategoryLink(n) && !r.isInJunk(n) && set(textOf(n, 100), article.FromHTML, 0.4) {
+	for _, c := range r.ownTerms(categoryTerm) {
+		if set(c, article.FromHTML, 0.4) {
 			return
 		}
 	}
 }
 
-// isCategoryLink reports whether a link leads to a category, as WordPress marks them.
-func isCategoryLink(n *html.Node) bool {
-	return strings.Contains(attr(n, "rel"), "category") || strings.Contains(attr(n, "href"), "/category/") || strings.Contains(attr(n, "href"), "/kategorie/")
-}
-
-// isTagLink reports whether a link leads to a tag.
-func isTagLink(n *html.Node) bool {
-	return slices.Contains(strings.Fields(attr(n, "rel")), "tag") || strings.Contains(attr(n, "href"), "/tag/") || strings.Contains(attr(n, "href"), "/tags/")
-}
-
 func isHomeLabel(s string) bool {
 	switch Plain(s) {
-	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "blog", "story", "stories", "blogs", "главная",
+	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "chuaphanloai", "khongphanloai", "chuaduocphanloai", "blog", "story", "stories", "blogs", "главная",
 		"home", "homepage", "trangchu", "frontpage", "start", "startseite", "hauptseite", "inicio", "accueil":
 		return true
 	}
@@ -208,7 +197,7 @@ func (r *builder) setTags(s article.Source, c float64, values ...string) bool {
 
 func (r *builder) readTags() {
 	if r.setTags(article.FromOpenGraph, 0.9, append(append([]string{}, r.meta.values["article:tag"]...), r.meta.values["og:article:tag"]...)...) ||
-		r.setTags(article.FromJSONLD, 0.9, texts(r.jsonLD.article["keywords"])...) {
+		r.setTags(article.FromJSONLD, 0.9, namesOf(r.jsonLD.article["keywords"])...) {
 		return
 	}
 	for _, k := range []string{"news_keywords", "parsely-tags", "sailthru.tags", "keywords"} {
@@ -216,6 +205,23 @@ func (r *builder) readTags() {
 			return
 		}
 	}
+	r.setTags(article.FromHTML, 0.6, r.ownTerms(tagTerm)...)
+}
+
+// namesOf returns strings and the names of objects, such as a DefinedTerm of schema.org.
+func namesOf(v any) []string {
+	list, ok := v.([]any)
+	if !ok {
+		return texts(v)
+	}
+	var out []string
+	for _, e := range list {
+		if o, ok := e.(map[string]any); ok {
+			e = o["name"]
+		}
+		out = append(out, texts(e)...)
+	}
+	return out
 }
 
 // readCanonical accepts a canonical URL of the same site. The home page is not the

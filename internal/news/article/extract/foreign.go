@@ -175,7 +175,7 @@ func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
 			continue
 		}
 		href := attr(d, "href")
-		if href == "" || href[0] == '#' || isProfile(href) || isCategoryLink(d) || isTagLink(d) || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) {
+		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) {
 			continue
 		}
 		t := textOf(d, 400)

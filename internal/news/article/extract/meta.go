@@ -31,6 +31,7 @@ type Meta struct {
 	leads       []*html.Node      // elements named as standfirsts
 	breadcrumbs []*html.Node      // elements named as breadcrumbs
 	authorLinks []*html.Node      // links with rel=author
+	terms       []*html.Node      // links to categories and tags, and elements named as such
 	authorScope *html.Node        // item of the authors in microdata
 	hintCache   hintCache
 	nodes       int
@@ -93,6 +94,10 @@ func (m *Meta) element(n *html.Node) {
 			m.scripts = append(m.scripts, n.FirstChild.Data)
 		}
 		return
+	case atom.A:
+		if len(m.terms) < maxTerms && termOf(n) != noTerm {
+			m.terms = append(m.terms, n)
+		}
 	case atom.H1:
 		m.h1s = appendNode(m.h1s, n)
 	case atom.Time:
@@ -114,6 +119,9 @@ func (m *Meta) element(n *html.Node) {
 		case "class", "id", "data-role":
 			named |= m.hintCache.class(a.Val)
 			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
+			if strings.Contains(a.Val, "p-category") && n.DataAtom != atom.A && len(m.terms) < maxTerms {
+				m.terms = append(m.terms, n)
+			}
 			if a.Key == "class" && (strings.Contains(a.Val, "modified") || strings.Contains(a.Val, "lastmod")) {
 				named |= hintDate
 			}
