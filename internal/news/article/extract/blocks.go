@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -29,6 +30,7 @@ type block struct {
 	isBold         bool // entirely bold
 	startsWithLink bool // starts with a link
 	afterBreak     bool // after a line break in the same element
+	unit           int  // the table or list that is selected as a whole, as an index of spans; or noUnit
 }
 
 func (b *block) linkShare() float64 {
@@ -52,6 +54,11 @@ type outline struct {
 	blocks []block
 	spans  []span
 	tables map[int]bool // by span: whether it consists of links
+
+	wrappers     map[*html.Node]bool // elements that contain the article, whatever their names say
+	isArticle    bool                // the page declares that it is an article
+	isDiscussion bool                // the page declares that it is a discussion
+	ownText      bool                // there is text outside of comments
 }
 
 // outlineBuilder builds an outline in one traversal.
@@ -83,6 +90,7 @@ func newOutline(root *html.Node, names hintCache) *outline {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		w.o.spans[w.stack[i]].end = len(w.o.blocks)
 	}
+	w.o.findUnits()
 	return &w.o
 }
 
@@ -100,6 +108,9 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 	case atom.Br:
 		w.flush()
 		w.br = true
+		return
+	}
+	if isPermalink(n) {
 		return
 	}
 	// The root contains everything else, whatever its type: a selector may select a
@@ -128,7 +139,11 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		w.o.spans = append(w.o.spans, span{node: n, parent: parent, first: len(w.o.blocks), hints: own, depth: depth})
 		w.stack = append(w.stack, len(w.o.spans)-1)
 	}
-	w.enter(n.DataAtom, 1)
+	a := n.DataAtom
+	if a == atom.A && isHeadingLink(n) {
+		a = atom.Span // the heading is text
+	}
+	w.enter(a, 1)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.Type {
 		case html.TextNode:
@@ -144,7 +159,7 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		w.o.spans[at].end = len(w.o.blocks)
 		w.stack = w.stack[:len(w.stack)-1]
 	}
-	w.enter(n.DataAtom, -1)
+	w.enter(a, -1)
 	w.hints = outer
 }
 
@@ -181,6 +196,78 @@ func (w *outlineBuilder) text(n *html.Node) {
 	w.cur = append(w.cur, n)
 }
 
+// isPermalink reports whether an element is a link to a place on a page that has no words,
+// such as "¶" or "#" next to a heading and "↩" after a footnote. Generators of sites add it;
+// it is not part of the text. A heading's link to itself is one, too, if the heading has
+// words outside of it ("Link to this heading").
+func isPermalink(n *html.Node) bool {
+	if n.DataAtom != atom.A {
+		return false
+	}
+	_, place, ok := strings.Cut(attr(n, "href"), "#")
+	if !ok {
+		return false
+	}
+	return !hasWords(n, 0) || isLinkToItself(n, place)
+}
+
+// isLinkToItself reports whether a link leads to the heading around it, which has words
+// outside of the link.
+func isLinkToItself(link *html.Node, place string) bool {
+	heading := headingAround(link)
+	if heading == nil || place == "" {
+		return false
+	}
+	isTarget := attr(link, "id") == place || attr(link, "name") == place
+	for n, up := heading, 0; n != nil && up < 3; n, up = n.Parent, up+1 {
+		isTarget = isTarget || attr(n, "id") == place
+	}
+	if !isTarget {
+		return false
+	}
+	for n := link; n != heading; n = n.Parent {
+		for s := n.Parent.FirstChild; s != nil; s = s.NextSibling {
+			if s != n && hasWords(s, 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isHeadingLink reports whether the text of a heading links to a place on its own page.
+func isHeadingLink(link *html.Node) bool {
+	return strings.HasPrefix(attr(link, "href"), "#") && headingAround(link) != nil
+}
+
+// headingAround returns the heading around a link.
+func headingAround(link *html.Node) *html.Node {
+	n := link.Parent
+	for up := 0; n != nil && up < 3; up++ {
+		if isHeading(n.DataAtom) {
+			return n
+		}
+		n = n.Parent
+	}
+	return nil
+}
+
+// hasWords reports whether a node contains a letter or a digit.
+func hasWords(n *html.Node, depth int) bool {
+	switch {
+	case n.Type == html.TextNode:
+		return strings.ContainsFunc(n.Data, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	case depth > maxDepth:
+		return false
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if hasWords(c, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
 // isLinkNote recognizes what screen readers say about a link, such as "(opens in new tab)".
 func isLinkNote(s string) bool {
 	if len(s) > 60 || !strings.Contains(s, "ew tab") && !strings.Contains(s, "ew window") && !strings.Contains(s, "neuem") {
@@ -206,7 +293,7 @@ func (w *outlineBuilder) flush() {
 				texts: w.cur, text: text, chars: chars,
 				linkChars:   min(chars, w.linkN*chars/len(raw)),
 				punctuation: countPunctuation(text), container: in, tag: in.DataAtom, span: at, hints: w.hints,
-				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br, startsWithLink: w.opens,
+				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br, startsWithLink: w.opens, unit: noUnit,
 			})
 		}
 	}

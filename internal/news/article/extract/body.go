@@ -53,13 +53,12 @@ type choice struct {
 
 // selectByRules selects the blocks of the article by hand-written rules.
 func (d *Document) selectByRules(title string) choice {
-	o := newOutline(d.Root, d.hintCache)
-	o.resolveHints()
+	o := d.loadOutline()
 	c := o.choose(d, title)
 	if o.countBytes(c.selected) < minConfidentBytes {
 		// Class names may be misleading: try again without them.
 		bare := newOutline(d.Root, d.hintCache)
-		bare.dropClassHints()
+		bare.dropClassHints(o)
 		if again := bare.choose(d, title); bare.countBytes(again.selected) > 2*o.countBytes(c.selected) {
 			again.isGuess = true
 			c = again
@@ -146,20 +145,24 @@ func (o *outline) assemble(d *Document, at int, selected []int) (Body, bool) {
 			all += o.blocks[i].chars
 		}
 	}
-	var text strings.Builder
+	table := noUnit
 	for _, i := range selected {
 		chars += o.blocks[i].chars
-		if text.Len() > 0 {
-			text.WriteString("\n\n")
+		text, element := o.blocks[i].text, o.blocks[i].container
+		if unit := o.blocks[i].unit; o.isTable(unit) {
+			if unit == table {
+				continue
+			}
+			table = unit
+			text, element = o.tableText(unit), o.spans[unit].node
 		}
-		text.WriteString(o.blocks[i].text)
-		b.Blocks = append(b.Blocks, o.blocks[i].text)
-		b.Elements = append(b.Elements, o.blocks[i].container)
+		b.Blocks = append(b.Blocks, text)
+		b.Elements = append(b.Elements, element)
 	}
 	if chars < minArticleChars {
 		return Body{}, false
 	}
-	b.Text = text.String()
+	b.Text = strings.Join(b.Blocks, "\n\n")
 	b.HTML, b.Image = render(d, b.Root, o, selected)
 	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
 	return b, true
@@ -189,19 +192,25 @@ func (o *outline) withoutLead(selected []int) []int {
 	return selected
 }
 
-// dropClassHints removes all hints except those of nav and footer elements.
-func (o *outline) dropClassHints() {
-	for i := range o.blocks {
-		o.blocks[i].hints = 0
-		for at := o.blocks[i].span; at >= 0; at = o.spans[at].parent {
-			if a := o.spans[at].node.DataAtom; a == atom.Nav || a == atom.Footer {
-				o.blocks[i].hints = hintJunk
-				break
-			}
+// dropClassHints removes all hints except those of nav and footer elements, and of
+// comments: they are text, but never that of the article.
+func (o *outline) dropClassHints(first *outline) {
+	for i := range o.spans {
+		s := &o.spans[i]
+		switch a := s.node.DataAtom; {
+		case a == atom.Nav || a == atom.Footer:
+			s.hints = hintJunk
+		case first.ownText && s.hints&hintComment != 0 && a != atom.Body && a != atom.Html && a != atom.Main && !first.wrappers[s.node]:
+			s.hints = hintComment
+		default:
+			s.hints = 0
+		}
+		if s.parent >= 0 {
+			s.hints |= o.spans[s.parent].hints
 		}
 	}
-	for i := range o.spans {
-		o.spans[i].hints = 0
+	for i := range o.blocks {
+		o.blocks[i].hints = o.spans[o.blocks[i].span].hints
 	}
 }
 

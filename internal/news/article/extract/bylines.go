@@ -30,7 +30,7 @@ func (r *builder) setAuthorsNearHeadline() bool {
 			left--
 			found = r.namesInLine(n)
 		case n.Type == html.ElementNode:
-			if r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
+			if r.doc.hasHint(n, hintComment|hintHidden) {
 				return
 			}
 			if n.DataAtom == atom.A && isProfile(attr(n, "href")) && r.isOwnHost(attr(n, "href")) {
@@ -211,7 +211,7 @@ func nameAfterWritten(line string) string {
 // isInside reports whether an element or one of its ancestors has a hint.
 func (r *builder) isInside(n *html.Node, h hint) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
-		if n.Type == html.ElementNode && r.doc.hintCache.hints(n)&h != 0 {
+		if n.Type == html.ElementNode && r.doc.hasHint(n, h) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package extract
 
 import (
+	"strings"
+
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -10,11 +13,15 @@ const (
 	// the article, whatever its class name: "has-sidebar" on the body element is not a
 	// sidebar.
 	bodyShare = 0.45
+	// headlineShare is the same for an element that also contains the only h1: the rest of
+	// the sentences are comments or teasers.
+	headlineShare = 0.15
 )
 
 // resolveHints computes the hints of each block. The hints of an element apply to
 // everything inside, unless the element contains most of the sentences of the page.
 func (o *outline) resolveHints() {
+	o.wrappers = map[*html.Node]bool{}
 	sums := make([]int, len(o.blocks)+1)
 	named := make([]int, len(o.blocks)+1) // the same, of text inside elements named as the body
 	inBody := o.insideNamedBody()
@@ -33,12 +40,22 @@ func (o *outline) resolveHints() {
 	}
 	total := float64(sums[len(o.blocks)])
 	allNamed := named[len(named)-1]
+	headline := o.headlineBlock()
+	o.findDiscussion()
+	o.ownText = o.hasOwnText(inBody, headline)
 	containsArticle := func(s *span) bool { // whether s contains the article
+		if o.ownText && s.hints&hintComment != 0 && (headline < s.first || headline >= s.end) {
+			return false
+		}
 		inSpan := named[s.end] - named[s.first]
 		if allNamed > 300 {
 			return 2*inSpan > allNamed
 		}
-		return float64(sums[s.end]-sums[s.first]) > bodyShare*total
+		share := bodyShare
+		if headline >= s.first && headline < s.end {
+			share = headlineShare
+		}
+		return float64(sums[s.end]-sums[s.first]) > share*total
 	}
 	eff := make([]hint, len(o.spans))
 	for i := range o.spans {
@@ -50,15 +67,19 @@ func (o *outline) resolveHints() {
 		own := h
 		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && containsArticle(s) {
 			h &= hintBody
+			s.hints &= hintBody | hintChrome
+			o.wrappers[s.node] = true
 		}
 		switch s.node.DataAtom {
 		case atom.Tr, atom.Td, atom.Th, atom.Tbody:
 			h &^= hintSuspect
-
 		case atom.Body, atom.Html, atom.Main:
 			h &= hintBody
 		case atom.Article:
 			h &^= hintSuspect
+		}
+		if s.first < s.end && o.isTable(o.blocks[s.first].unit) && o.blocks[s.first].unit < i {
+			h &= hintHidden // columns may have any name
 		}
 		if s.parent >= 0 {
 			up := eff[s.parent]
@@ -75,6 +96,62 @@ func (o *outline) resolveHints() {
 	for i := range o.blocks {
 		o.blocks[i].hints = eff[o.blocks[i].span]
 	}
+}
+
+// findDiscussion drops the hints of comments if the page is declared to be a discussion:
+// its posts are its text.
+func (o *outline) findDiscussion() {
+	comments := false
+	for i := range o.spans {
+		comments = comments || o.spans[i].hints&hintComment != 0
+		switch t := attr(o.spans[i].node, "itemtype"); t[strings.LastIndexByte(t, '/')+1:] {
+		case "DiscussionForumPosting", "QAPage", "Question":
+			o.isDiscussion = true
+		}
+	}
+	if !comments || !o.isDiscussion {
+		return
+	}
+	for i := range o.spans {
+		o.spans[i].hints &^= hintComment
+	}
+}
+
+// hasOwnText reports whether the page has a paragraph of an article outside of comments: it
+// is in an element that is named as a body, or the page declares that it is an article. The
+// comments of such a page are no part of it, even if they are longer. The posts of a
+// discussion are often named as comments, too, but none is outside of them.
+func (o *outline) hasOwnText(inBody []bool, headline int) bool {
+	if o.isDiscussion {
+		return false
+	}
+	comment := make([]bool, len(o.spans))
+	for i := range o.spans {
+		s := &o.spans[i]
+		isComment := s.hints&hintComment != 0 && s.node.DataAtom != atom.Body && s.node.DataAtom != atom.Main
+		comment[i] = isComment || s.parent >= 0 && comment[s.parent]
+	}
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		if b.isProse() && (inBody[b.span] || o.isArticle || headline >= 0 && i > headline && b.hints&hintSuspect == 0) && !comment[b.span] && b.hints&(hintJunk|hintHidden) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// headlineBlock returns the block of the only h1; -1: there is none, or several.
+func (o *outline) headlineBlock() int {
+	at := -1
+	for i := range o.blocks {
+		if o.blocks[i].tag == atom.H1 {
+			if at >= 0 && o.blocks[at].span != o.blocks[i].span {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
 }
 
 // insideNamedBody marks the elements inside an element that is named as the body.

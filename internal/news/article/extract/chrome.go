@@ -1,12 +1,29 @@
 package extract
 
 import (
+	"strings"
+
 	"golang.org/x/net/html/atom"
 )
 
 // maxChromeShare is the share of the text of a page above which an element that is only
 // named as chrome is a wrapper of the page.
 const maxChromeShare = 0.8
+
+// excluded returns the blocks that are no part of the article, whatever they look like:
+// chrome, readers' comments on a text, and the headline, which is a field of its own, unless
+// the page is a product or a list.
+func (c *choice) excluded(d *Document, title string) []bool {
+	out := c.o.chrome()
+	ld := d.loadJSONLD()
+	isText := !c.o.isDiscussion && !ld.hasType("Product") && !ld.hasType("ItemList") && !ld.hasType("CollectionPage") &&
+		!strings.Contains(d.Meta.first("og:type"), "product")
+	for i := range out {
+		b := &c.o.blocks[i]
+		out[i] = out[i] || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && similarTitles(b.text, title)
+	}
+	return out
+}
 
 // chrome returns the blocks of the footer of the site and of consent dialogs. They often
 // are the only prose of a page that lists products or articles. The footers of articles

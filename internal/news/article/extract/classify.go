@@ -31,10 +31,12 @@ const (
 // F1 of the words is highest. On a page with an uncertain result, such as a list of
 // products, blocks of the same kind are selected together: all prices or none. Repeated
 // long texts are selected once.
-func SelectLikely(logOdds []float64, texts []string, kinds []int) []bool {
-	chosen, f1 := selectLikely(logOdds, texts)
+//
+// The blocks of a unit, that is a table or list, are selected together in any case.
+func SelectLikely(logOdds []float64, texts []string, kinds, units []int) []bool {
+	chosen, f1 := selectLikely(logOdds, texts, units)
 	if f1 < minSureF1 {
-		chosen, _ = selectLikely(averageByKind(logOdds, texts, kinds), texts)
+		chosen, _ = selectLikely(averageByKind(logOdds, texts, kinds), texts, units)
 	}
 	return chosen
 }
@@ -63,24 +65,35 @@ func averageByKind(logOdds []float64, texts []string, kinds []int) []float64 {
 }
 
 // selectLikely returns the blocks with the highest expected F1, and that F1.
-func selectLikely(logOdds []float64, texts []string) (chosen []bool, f1 float64) {
+func selectLikely(logOdds []float64, texts []string, units []int) (chosen []bool, f1 float64) {
 	type item struct {
-		block int
-		p, n  float64
+		first, end int // blocks
+		p, n       float64
 	}
 	items := make([]item, 0, len(texts))
 	seen := make(map[string]bool, len(texts))
 	expected := 0.0
-	for i, t := range texts {
-		if len(t) > 60 {
-			if seen[t] {
-				continue
+	for i := 0; i < len(texts); {
+		x := item{first: i, end: i + 1}
+		for units[i] != noUnit && x.end < len(texts) && units[x.end] == units[i] {
+			x.end++
+		}
+		odds := 0.0
+		for k := x.first; k < x.end; k++ {
+			if n := float64(weightOf(texts[k])); !math.IsInf(logOdds[k], -1) {
+				odds += n * logOdds[k]
+				x.n += n
 			}
+		}
+		i = x.end
+		if t := texts[x.first]; x.n == 0 || units[x.first] == noUnit && len(t) > 60 && seen[t] {
+			continue
+		} else if len(t) > 60 {
 			seen[t] = true
 		}
-		p, n := 1/(1+math.Exp(-logOdds[i])), float64(weightOf(t))
-		items = append(items, item{i, p, n})
-		expected += p * n
+		x.p = 1 / (1 + math.Exp(-odds/x.n))
+		items = append(items, x)
+		expected += x.p * x.n
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(b.p, a.p) })
 	best, top := 0, 0.0
@@ -94,7 +107,9 @@ func selectLikely(logOdds []float64, texts []string) (chosen []bool, f1 float64)
 	}
 	chosen = make([]bool, len(texts))
 	for _, x := range items[:best] {
-		chosen[x.block] = true
+		for k := x.first; k < x.end; k++ {
+			chosen[k] = !math.IsInf(logOdds[k], -1)
+		}
 	}
 	return chosen, top
 }
@@ -126,11 +141,12 @@ func (c *choice) classify(d *Document, title string) {
 		return
 	}
 	w := c.o.newFeatureBuilder(d, title, c.at, c.isSelected)
-	odds, texts, kinds := make([]float64, len(c.o.blocks)), make([]string, len(c.o.blocks)), make([]int, len(c.o.blocks))
-	chrome := c.o.chrome()
+	n := len(c.o.blocks)
+	odds, texts, kinds, units := make([]float64, n), make([]string, n), make([]int, n), make([]int, n)
+	excluded := c.excluded(d, title)
 	for i := range c.o.blocks {
-		texts[i], kinds[i] = c.o.blocks[i].text, w.kindOf[i].first
-		if chrome[i] {
+		texts[i], kinds[i], units[i] = c.o.blocks[i].text, w.kindOf[i].first, c.o.blocks[i].unit
+		if excluded[i] || units[i] != noUnit && c.o.blocks[i].hints&hintHidden != 0 {
 			odds[i] = math.Inf(-1)
 			continue
 		}
@@ -140,15 +156,25 @@ func (c *choice) classify(d *Document, title string) {
 			odds[i] -= leadBias
 		}
 	}
-	chosen := SelectLikely(odds, texts, kinds)
+	chosen := SelectLikely(odds, texts, kinds, units)
+	c.o.keepEnclosed(chosen, title)
 	selected := c.selected[:0:0]
 	for i, ok := range chosen {
 		if ok {
 			selected = append(selected, i)
 		}
 	}
+	if n := len(selected); n > 1 && c.o.isLoneHeading(selected[n-1]) && c.o.blocks[selected[n-2]].isProse() {
+		chosen[selected[n-1]] = false // of what follows the text
+		selected = selected[:n-1]
+	}
 	c.selected, c.isSelected = selected, chosen
 	c.at = c.o.commonSpan(c.at, selected)
+}
+
+// isLoneHeading reports whether a block is a heading that is selected by itself.
+func (o *outline) isLoneHeading(i int) bool {
+	return isHeading(o.blocks[i].tag) && o.blocks[i].unit == noUnit
 }
 
 // logOdds returns the log odds of a block with the given features.

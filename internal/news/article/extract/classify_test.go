@@ -72,7 +72,7 @@ func TestSelectLikely_SelectsSimilarBlocksTogether(t *testing.T) {
 		"too few, one excluded": {[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds))
+			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds, []int{-1, -1, -1, -1, -1, -1, -1}))
 		})
 	}
 }

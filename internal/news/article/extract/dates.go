@@ -442,7 +442,7 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 				found, ok = r.dateOfLine(n)
 			}
 		}
-		if n.Type == html.ElementNode && r.doc.hintCache.hints(n)&(hintComment|hintHidden) != 0 {
+		if n.Type == html.ElementNode && r.doc.hasHint(n, hintComment|hintHidden) {
 			return
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {

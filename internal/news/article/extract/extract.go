@@ -116,6 +116,7 @@ type builder struct {
 	zone       *time.Location
 	monthFirst bool
 	siteNames  []string
+	headlines  map[string]bool // visible headlines that contain the name of the site as a part, folded
 	signature  string
 	firstImage string
 	blocks     []string
@@ -197,12 +198,29 @@ const selectedConfidence = 0.97
 func (r *builder) isInJunk(n *html.Node) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
 		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
-			if r.doc.hintCache.hints(n)&(hintJunk|hintComment) != 0 {
+			if r.doc.hasHint(n, hintJunk|hintComment) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hasHint reports whether an element has a hint. Those that contain the article have none.
+func (d *Document) hasHint(n *html.Node, h hint) bool {
+	return d.hintCache.hints(n)&h != 0 && !d.loadOutline().wrappers[n]
+}
+
+// loadOutline returns the outline of the page with its hints.
+func (d *Document) loadOutline() *outline {
+	if d.outline == nil {
+		d.outline = newOutline(d.Root, d.hintCache)
+		ld := d.loadJSONLD()
+		d.outline.isArticle = rankOf(ld.article) >= 4 || ld.hasType("BlogPosting")
+		d.outline.isDiscussion = ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") || ld.hasType("Question")
+		d.outline.resolveHints()
+	}
+	return d.outline
 }
 
 func (d *Document) loadJSONLD() *jsonLD {

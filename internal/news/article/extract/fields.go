@@ -85,7 +85,7 @@ func (r *builder) readImage() {
 		{clean(r.meta.links["image_src"]), article.FromMeta, 0.7},
 		{r.firstImage, article.FromHTML, 0.5},
 	} {
-		if u := r.absolute(c.value); u != "" && !strings.Contains(strings.ToLower(u), "logo") {
+		if u := r.absolute(c.value); u != "" && !strings.Contains(strings.ToLower(u), "logo") && !isAvatarURL(u) {
 			r.a.Image = u
 			r.a.SetOrigin(article.FieldImage, c.source, c.weight)
 			return

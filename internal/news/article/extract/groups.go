@@ -53,6 +53,9 @@ func (c groupCache) groups(n *html.Node) group {
 				own = groupsOf(a.Val)
 				c[a.Val] = own
 			}
+			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+				continue
+			}
 			g |= own
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	hintLead                     // the standfirst
 	hintQuote                    // embedded posts of social networks: part of the article
 	hintChrome                   // the footer of the site, or a consent dialog
+	hintAvatar                   // the portrait of a reader or an author
 )
 
 // hintCache caches the hints of class names, most of which occur many times.
@@ -58,6 +59,9 @@ func (m hintCache) hints(n *html.Node) hint {
 		switch a.Key {
 		case "class", "id":
 			own := m.class(a.Val)
+			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+				continue
+			}
 			if own&hintHidden != 0 && isShownOnLargeScreens(a.Val) {
 				own &^= hintHidden
 			}
@@ -68,6 +72,12 @@ func (m hintCache) hints(n *html.Node) hint {
 				h |= hintBody
 			case strings.Contains(a.Val, "caption"):
 				h |= hintCaption
+			case a.Val == "comment":
+				h |= hintComment
+			}
+		case "itemtype":
+			if strings.HasSuffix(a.Val, "schema.org/Comment") || strings.HasSuffix(a.Val, "schema.org/UserComments") {
+				h |= hintComment
 			}
 		case "role":
 			switch a.Val {
@@ -157,8 +167,13 @@ func classHints(class string) hint {
 }
 
 // isStyleOnly reports whether a word only looks like a hint: overflow-hidden clips an
-// element, field--label-hidden has no label, and md:hidden hides on some screens.
+// element, field--label-hidden has no label, md:hidden hides on some screens, and
+// has-sidebar or no-comments describe what is inside.
 func isStyleOnly(before, w string) bool {
+	switch before {
+	case "has", "have", "with", "no", "without":
+		return true
+	}
 	if w != "hidden" && w != "hide" {
 		return false
 	}
@@ -198,7 +213,8 @@ func wordHint(w string) hint {
 		return hintChrome
 	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "stories":
 		return hintSuspect
-	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan":
+	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan",
+		"kommentar", "kommentare", "commentaire", "commentaires", "comentario", "comentarios", "commenti", "webmentions":
 		return hintComment
 	case "caption", "captions", "credit", "credits", "imagecaption", "photocredit", "legend", "copyrights":
 		return hintCaption
@@ -212,6 +228,8 @@ func wordHint(w string) hint {
 		return hintDate
 	case "sapo", "standfirst", "subtitle", "subhead", "subheadline", "dek", "deck", "lede", "lead", "intro", "summary", "excerpt", "description":
 		return hintLead
+	case "avatar", "avatars", "gravatar", "userpic":
+		return hintAvatar
 	case "twitter", "tweet", "instagram":
 		return hintQuote
 	}
@@ -250,6 +268,10 @@ func pairHint(a, b string) hint {
 		switch b {
 		case "only", "header", "footer", "block":
 			return hintJunk
+		}
+	case "binh":
+		if b == "luan" {
+			return hintComment
 		}
 	case "sign":
 		if b == "up" {

@@ -117,7 +117,11 @@ func (m *Meta) element(n *html.Node) {
 				m.authorLinks = appendNode(m.authorLinks, n)
 			}
 		case "class", "id", "data-role":
-			named |= m.hintCache.class(a.Val)
+			own := m.hintCache.class(a.Val)
+			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+				continue
+			}
+			named |= own
 			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
 			if strings.Contains(a.Val, "p-category") && n.DataAtom != atom.A && len(m.terms) < maxTerms {
 				m.terms = append(m.terms, n)
@@ -288,6 +292,8 @@ func textOf(n *html.Node, limit int) string {
 		case n.Type == html.TextNode:
 			appendCollapsed(&b, n.Data)
 		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
+			return
+		case isPermalink(n):
 			return
 		case n.Type == html.ElementNode && !isInline(n.DataAtom) && b.Len() > 0:
 			appendCollapsed(&b, " ")

@@ -59,7 +59,8 @@ type Document struct {
 	Base *url.URL // base of relative URLs; never nil
 	Meta *Meta
 
-	jsonLD    *jsonLD // parsed on first use
+	jsonLD    *jsonLD  // parsed on first use
+	outline   *outline // built on first use
 	hintCache hintCache
 	template  *Template // of the site; may be nil
 	source    []byte    // the decoded page, if it has noscript elements

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -36,6 +37,15 @@ func render(d *Document, root *html.Node, o *outline, selected []int) (body, ima
 			}
 		}
 	}
+	table := noUnit
+	for _, i := range selected {
+		if unit := o.blocks[i].unit; unit != table && o.isTable(unit) {
+			table = unit
+			for _, n := range tableParts(o.spans[unit].node) {
+				r.selectedNodes[n] = true
+			}
+		}
+	}
 	images := 0
 	r.keepImages(root, 0, &images)
 	r.node(root, false)
@@ -56,7 +66,7 @@ func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 			for p := n; p != nil && !r.selectedNodes[p]; p = p.Parent {
 				r.selectedNodes[p] = true
 			}
-			if r.image == "" {
+			if r.image == "" && !isIcon(n) {
 				r.image = r.imageURL(n)
 			}
 		}
@@ -71,14 +81,52 @@ func (r *renderer) imageURL(n *html.Node) string {
 	if w := attr(n, "width"); w == "1" || w == "0" { // tracking pixels
 		return ""
 	}
+	if r.hintCache.hints(n)&hintAvatar != 0 {
+		return ""
+	}
 	for _, k := range []string{"data-src", "data-original", "data-lazy-src", "src"} {
 		if v := attr(n, k); v != "" && !strings.HasPrefix(v, "data:") {
-			if u := absolute(r.base, v); u != "" {
+			if u := absolute(r.base, v); u != "" && !isAvatarURL(u) {
 				return u
 			}
 		}
 	}
 	return ""
+}
+
+// isAvatarURL reports whether an image is the portrait of a reader or an author, by its
+// host or folder.
+func isAvatarURL(ref string) bool {
+	u, err := url.Parse(ref)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	if host == "gravatar.com" || strings.HasSuffix(host, ".gravatar.com") {
+		return true
+	}
+	for part := range strings.SplitSeq(strings.ToLower(u.Path), "/") {
+		if part == "avatar" || part == "avatars" || part == "gravatar" {
+			return true
+		}
+	}
+	return false
+}
+
+// maxIconSize is the width and height in pixels up to which an image is no picture of an
+// article.
+const maxIconSize = 100
+
+func isIcon(n *html.Node) bool {
+	small := false
+	for _, key := range []string{"width", "height"} {
+		size, err := strconv.Atoi(strings.TrimSuffix(attr(n, key), "px"))
+		if err == nil && size > maxIconSize {
+			return false
+		}
+		small = small || err == nil
+	}
+	return small
 }
 
 func (r *renderer) node(n *html.Node, inPara bool) {
@@ -117,7 +165,7 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 			open, end = `<a href="`+html.EscapeString(href)+`" rel="nofollow noopener">`, "</a>"
 		}
 	case atom.P, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Li, atom.Blockquote, atom.Pre, atom.Figure, atom.Figcaption,
-		atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Dl, atom.Dt, atom.Dd,
+		atom.Table, atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Dl, atom.Dt, atom.Dd,
 		atom.Strong, atom.B, atom.Em, atom.I, atom.Sub, atom.Sup, atom.Code, atom.Q, atom.Cite, atom.S, atom.U, atom.Small, atom.Mark, atom.Abbr:
 		open, end = "<"+a.String()+">", "</"+a.String()+">"
 	case atom.H1:

@@ -15,8 +15,18 @@ func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 	s := o.spans[at]
 	selected := make([]int, 0, s.end-s.first)
 	seen := make(map[string]int, s.end-s.first)
+	unit, isJunkUnit := noUnit, false
 	for i := s.first; i < s.end; i++ {
 		b := &o.blocks[i]
+		if b.unit != noUnit {
+			if b.unit != unit {
+				unit, isJunkUnit = b.unit, o.isJunkUnit(b.unit, title)
+			}
+			if !isJunkUnit && !o.isExcluded(i) {
+				selected = append(selected, i)
+			}
+			continue
+		}
 		if o.isJunk(i, title) {
 			continue
 		}
@@ -111,7 +121,7 @@ func (o *outline) trimEnds(selected []int, authors []string) []int {
 	}
 	for len(selected) > 0 {
 		b := &o.blocks[selected[0]]
-		if b.chars > 90 || isHeading(b.tag) || countWords(b.text) > 14 {
+		if b.unit != noUnit || b.chars > 90 || isHeading(b.tag) || countWords(b.text) > 14 {
 			break
 		}
 		_, dated := dates.Parse(b.text, dates.Options{})

@@ -15,7 +15,7 @@ func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) 
 	var names []string // the last one first
 	for k := len(selected) - 1; k >= 0 && k >= len(selected)-4; k-- {
 		b := &o.blocks[selected[k]]
-		if b.chars > 140 {
+		if b.unit != noUnit || b.chars > 140 {
 			continue
 		}
 		credits := isCreditLine(b.text)

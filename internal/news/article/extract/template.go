@@ -66,16 +66,28 @@ func (c *choice) dropShared(t *Template) {
 	}
 	all, lost := 0, 0
 	rest := make([]int, 0, len(c.selected))
-	for _, i := range c.selected {
-		b := &c.o.blocks[i]
-		all += b.chars
-		if b.chars >= minSharedChars {
-			if _, shared := slices.BinarySearch(t.Texts, textHash(b.text)); shared {
-				lost += b.chars
-				continue
+	for left := c.selected; len(left) > 0; {
+		n := 1 // blocks to keep or drop together
+		for unit := c.o.blocks[left[0]].unit; unit != noUnit && n < len(left) && c.o.blocks[left[n]].unit == unit; {
+			n++
+		}
+		chars, shared := 0, 0
+		for _, i := range left[:n] {
+			b := &c.o.blocks[i]
+			chars += b.chars
+			if b.chars >= minSharedChars {
+				if _, ok := slices.BinarySearch(t.Texts, textHash(b.text)); ok {
+					shared += b.chars
+				}
 			}
 		}
-		rest = append(rest, i)
+		all += chars
+		if 2*shared > chars {
+			lost += chars
+		} else {
+			rest = append(rest, left[:n]...)
+		}
+		left = left[n:]
 	}
 	if float64(lost) <= maxSharedPart*float64(all) {
 		c.selected = rest

@@ -94,26 +94,68 @@ func sameTitle(a, b string) bool {
 
 // stripSite removes the name of the site from a title: "Headline | Section - Site". Only
 // the name of the site and what follows it is removed, so headlines with dashes stay
-// complete.
+// complete, and so does the visible headline unless the page disagrees with itself.
 func (r *builder) stripSite(title string) string {
+	if r.headlines == nil {
+		r.headlines = r.completeHeadlines()
+	}
 	for range 3 {
-		cut := ""
-		for _, sep := range []string{" | ", " - ", " – ", " — ", " :: ", " » ", " • ", " · ", " ‹ ", " « ", ": "} {
-			if i := strings.LastIndex(title, sep); i > 0 && sep != ": " && r.isSitePart(title[i+len(sep):]) {
-				cut = strings.TrimSpace(title[:i])
-				break
-			}
-			if i := strings.Index(title, sep); i > 0 && r.isSite(title[:i]) && len(title)-i > 12 {
-				cut = strings.TrimSpace(title[i+len(sep):])
-				break
-			}
+		if r.headlines[Plain(title)] {
+			return title
 		}
+		cut := r.cutSite(title)
 		if utf8.RuneCountInString(cut) < 8 {
 			return title
 		}
 		title = cut
 	}
 	return title
+}
+
+// completeHeadlines returns the visible headlines that contain the name of the site and
+// belong to the article as they are: other statements agree with them, before or after
+// something is cut off, and none is equal to what would be left of them.
+func (r *builder) completeHeadlines() map[string]bool {
+	out := map[string]bool{}
+	r.headlines = out // nothing is complete while they are compared
+	stated := []string{r.jsonLD.text("headline"), r.meta.first("og:title"), r.meta.first("twitter:title"), r.meta.title}
+	for _, h := range r.meta.h1s[:min(len(r.meta.h1s), 5)] {
+		headline := clean(textOf(h, maxValueBytes))
+		rest := r.stripSite(headline)
+		if rest == headline {
+			continue
+		}
+		agree, disagree, others := false, false, false
+		for _, s := range stated {
+			if s = clean(s); s == "" {
+				continue
+			}
+			others = true
+			disagree = disagree || Plain(s) == Plain(rest)
+			for range 3 {
+				agree = agree || Plain(s) == Plain(headline)
+				s = r.cutSite(s)
+			}
+		}
+		if !disagree && (agree || !others) {
+			out[Plain(headline)] = true
+		}
+	}
+	return out
+}
+
+// cutSite removes one part with the name of the site from a title; it returns nothing if
+// there is none.
+func (r *builder) cutSite(title string) string {
+	for _, sep := range []string{" | ", " - ", " – ", " — ", " :: ", " » ", " • ", " · ", " ‹ ", " « ", ": "} {
+		if i := strings.LastIndex(title, sep); i > 0 && sep != ": " && r.isSitePart(title[i+len(sep):]) {
+			return strings.TrimSpace(title[:i])
+		}
+		if i := strings.Index(title, sep); i > 0 && r.isSite(title[:i]) && len(title)-i > 12 {
+			return strings.TrimSpace(title[i+len(sep):])
+		}
+	}
+	return ""
 }
 
 // isSite reports whether a text is the name of the site or its domain.

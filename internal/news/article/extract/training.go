@@ -7,8 +7,9 @@ type TrainingBlock struct {
 	Text     string
 	Features []float32
 	Selected bool // by the rules
-	Chrome   bool // never part of an article
+	Excluded bool // no part of the article in any case
 	Kind     int  // the same for similar blocks
+	Unit     int  // the same for blocks of a table or list; -1: none
 }
 
 // TrainingPage is a page to train the block classifier on.
@@ -32,10 +33,10 @@ func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 	}
 	w := c.o.newFeatureBuilder(doc, r.a.Title, c.at, c.isSelected)
 	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks))}
-	chrome := c.o.chrome()
+	excluded := c.excluded(doc, r.a.Title)
 	for i := range out.Blocks {
 		f := w.block(i)
-		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i], Chrome: chrome[i], Kind: w.kindOf[i].first}
+		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i], Excluded: excluded[i], Kind: w.kindOf[i].first, Unit: c.o.blocks[i].unit}
 	}
 	return out, nil
 }

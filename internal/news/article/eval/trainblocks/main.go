@@ -77,7 +77,7 @@ func judge(pages []trainingPage, folds int, s settings) {
 			p.odds = make([]float64, len(p.page.Blocks))
 			for k, b := range p.page.Blocks {
 				p.odds[k] = m.logOdds(b.Features)
-				if b.Chrome {
+				if b.Excluded {
 					p.odds[k] = math.Inf(-1)
 				}
 			}
@@ -148,13 +148,14 @@ func validate(pages []trainingPage) {
 	for i := range pages {
 		p := &pages[i]
 		odds := p.odds
-		best, rules, texts, kinds := make([]bool, len(odds)), make([]bool, len(odds)), make([]string, len(odds)), make([]int, len(odds))
+		best, rules, texts := make([]bool, len(odds)), make([]bool, len(odds)), make([]string, len(odds))
+		kinds, units := make([]int, len(odds)), make([]int, len(odds))
 		for k, b := range p.page.Blocks {
-			best[k], rules[k], texts[k], kinds[k] = p.samples[k].label > 0, b.Selected, b.Text, b.Kind
+			best[k], rules[k], texts[k], kinds[k], units[k] = p.samples[k].label > 0, b.Selected, b.Text, b.Kind, b.Unit
 		}
 		chosen := rules
 		if len(odds) >= minClassifiedBlocks {
-			chosen = extract.SelectLikely(odds, texts, kinds)
+			chosen = extract.SelectLikely(odds, texts, kinds, units)
 		}
 		for _, key := range []string{p.set + " " + p.truth.Type, p.set + " total"} {
 			g := groups[key]
