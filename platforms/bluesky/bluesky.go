@@ -42,7 +42,7 @@ type Options struct {
 
 	MaxGraphemes    int   `json:"max_graphemes"`     // default 300
 	MaxTextBytes    int   `json:"max_text_bytes"`    // default 3000
-	MaxImages       int   `json:"max_images"`        // default 4
+	MaxImages       int   `json:"max_images"`        // default 10; a gallery has at most 20
 	MaxImageBytes   int64 `json:"max_image_bytes"`   // default 2,000,000
 	MaxVideoBytes   int64 `json:"max_video_bytes"`   // default 300,000,000
 	MaxVideoSeconds int   `json:"max_video_seconds"` // default 180
@@ -72,7 +72,7 @@ func (o *Options) setDefaults() {
 	// app.bsky.embed.video.
 	setDefault(&o.MaxGraphemes, 300)
 	setDefault(&o.MaxTextBytes, 3000)
-	setDefault(&o.MaxImages, 4)
+	setDefault(&o.MaxImages, 10)
 	setDefault(&o.MaxImageBytes, 2_000_000)
 	setDefault(&o.MaxVideoBytes, 300_000_000)
 	setDefault(&o.MaxVideoSeconds, 180)

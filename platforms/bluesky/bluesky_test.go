@@ -91,6 +91,7 @@ func TestConformance(t *testing.T) {
 	s := subject(t, b, client, account)
 	s.Fake, s.ReportsRates, s.Metrics = server, true, metricCases()
 	s.Options = optionCases(publishQuoted(t, b, account))
+	s.Compared = compared()
 	platformtest.Run(t, s)
 }
 

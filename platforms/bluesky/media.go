@@ -115,7 +115,23 @@ type imagesEmbed struct {
 	Images []imageEmbed `json:"images"`
 }
 
+// galleryEmbedType is the embed of more images than app.bsky.embed.images takes: at most
+// 20 items, of which clients show 10. The same lexicon's #image has only required fields
+// (lexicons/app/bsky/embed/gallery.json, 2026).
+const galleryEmbedType = "app.bsky.embed.gallery"
+
+const (
+	maxImagesEmbed = 4 // lexicons/app/bsky/embed/images.json
+	maxGallery     = 20
+)
+
+type galleryEmbed struct {
+	Type  string       `json:"$type"`
+	Items []imageEmbed `json:"items"`
+}
+
 type imageEmbed struct {
+	Type  string `json:"$type,omitempty"` // in a gallery
 	Image blob   `json:"image"`
 	Alt   string `json:"alt"` // required, even if empty
 	Ratio *ratio `json:"aspectRatio,omitempty"`
@@ -142,8 +158,45 @@ func embedMedia(staged []string) (any, error) {
 		}
 		images = append(images, imageEmbed{Image: *u.Blob, Alt: u.Alt, Ratio: u.Ratio})
 	}
-	if len(images) == 0 {
+	switch {
+	case len(images) == 0:
 		return nil, nil
+	case len(images) <= maxImagesEmbed:
+		return imagesEmbed{Type: "app.bsky.embed.images", Images: images}, nil
 	}
-	return imagesEmbed{Type: "app.bsky.embed.images", Images: images}, nil
+	for i := range images {
+		images[i].Type = galleryEmbedType + "#image"
+		if images[i].Ratio == nil { // required here
+			images[i].Ratio = &ratio{Width: 1, Height: 1}
+		}
+	}
+	return galleryEmbed{Type: galleryEmbedType, Items: images}, nil
+}
+
+// attachedCount returns the number of attachments of a record that was read.
+func attachedCount(embed any) int {
+	raw, err := json.Marshal(embed)
+	if err != nil {
+		return 0
+	}
+	var shown attachedEmbed
+	if json.Unmarshal(raw, &shown) != nil {
+		return 0
+	}
+	if shown.Media != nil { // beside a quoted post
+		shown = *shown.Media
+	}
+	n := len(shown.Images) + len(shown.Items)
+	if len(shown.Video) > 0 {
+		n++
+	}
+	return n
+}
+
+type attachedEmbed struct {
+	Type   string            `json:"$type"`
+	Images []json.RawMessage `json:"images"`
+	Items  []json.RawMessage `json:"items"`
+	Video  json.RawMessage   `json:"video"`
+	Media  *attachedEmbed    `json:"media"`
 }

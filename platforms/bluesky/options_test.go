@@ -1,6 +1,8 @@
 package bluesky_test
 
 import (
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -35,5 +37,16 @@ func optionCases(quoted string) []platformtest.OptionCase {
 		{Name: "quote with an image", Options: `{"quote":"` + quoted + `"}`, Images: 1, Want: map[string]any{"quote": quoted}},
 		{Name: "quote of a page", Options: `{"quote":"https://example.com/post"}`, Field: "options.quote", Code: "not_a_post_url"},
 		{Name: "labels of a reply", Options: `{"labels":["graphic-media"]}`, Reply: true, Want: map[string]any{"labels": []string{"graphic-media"}}},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 2, Want: network.DifferenceMedia},
+		{Part: fake.PartReply, Reply: true, Want: network.DifferenceNoReply},
+		{Part: fake.PartWarning, Images: 1, Options: `{"labels":["graphic-media"]}`, Want: network.DifferenceNoWarning},
+		{Part: fake.PartLanguage, Want: network.DifferenceLanguage},
 	}
 }

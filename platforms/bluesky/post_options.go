@@ -142,6 +142,18 @@ type selfLabels struct {
 	Values []map[string]string `json:"values"`
 }
 
+// String returns the labels in order.
+func (l *selfLabels) String() string {
+	if l == nil {
+		return ""
+	}
+	names := make([]string, len(l.Values))
+	for i, one := range l.Values {
+		names[i] = one["val"]
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}
+
 func (o PostOptions) labels() *selfLabels {
 	if len(o.Labels) == 0 {
 		return nil

@@ -3,11 +3,14 @@ package bluesky
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/retry"
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -52,13 +55,71 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 		return network.Receipt{}, res.MalformedError("it does not name the created record")
 	}
 	return network.Receipt{
-		RemoteID:  created.URI,
-		URL:       b.permalink(account, h.Key),
-		CreatedAt: record.created(),
-		SentAt:    res.Sent,
-		RequestID: res.RequestID,
-		Rates:     rates(res, method),
+		Differences: b.readBack(ctx, account, at, record),
+		RemoteID:    created.URI,
+		URL:         b.permalink(account, h.Key),
+		CreatedAt:   record.created(),
+		SentAt:      res.Sent,
+		RequestID:   res.RequestID,
+		Rates:       rates(res, method),
 	}, nil
+}
+
+// readBack compares the stored record with the one that was sent, and what the network's
+// app view shows of a gallery, because older servers accept embeds that they do not know.
+// Gates and cards are not compared. What cannot be read is no difference.
+func (b *Bluesky) readBack(ctx context.Context, account network.Account, at recordAt, sent post) message.Messages {
+	ctx, cancel := context.WithTimeout(ctx, b.options.EnrichTimeout)
+	defer cancel()
+	var there post
+	if _, err := b.getRecord(ctx, account, at, b.options.EnrichTimeout, &there); err != nil {
+		return nil
+	}
+	attached := attachedCount(there.Embed)
+	if attached > maxImagesEmbed {
+		if n, known := b.shownCount(ctx, account, at); known {
+			attached = n
+		}
+	}
+	return compareRecords(sent, there, attached)
+}
+
+func compareRecords(sent, there post, attached int) message.Messages {
+	var c matching.Comparison
+	c.Text(sent.Text, there.Text)
+	c.Media(attachedCount(sent.Embed), attached)
+	c.Reply(parentOf(sent.Reply), parentOf(there.Reply))
+	c.Warning(sent.Labels.String(), there.Labels.String())
+	if len(sent.Langs) > 0 && len(there.Langs) > 0 {
+		c.Language(sent.Langs[0], there.Langs[0])
+	}
+	return c.Differences()
+}
+
+// shownCount returns how many attachments the app view shows, once it knows the post
+// (app.bsky.feed.getPosts, which the account's server passes on).
+func (b *Bluesky) shownCount(ctx context.Context, account network.Account, at recordAt) (n int, known bool) {
+	for {
+		res, err := b.do(ctx, account.BaseURL, "app.bsky.feed.getPosts", url.Values{"uris": {at.String()}},
+			call.Request{Method: http.MethodGet, Token: account.Token})
+		if err != nil {
+			return 0, false
+		}
+		var body struct {
+			Posts []struct {
+				Embed any `json:"embed"`
+			} `json:"posts"`
+		}
+		if res.Decode(&body) != nil {
+			return 0, false
+		}
+		if len(body.Posts) > 0 {
+			return attachedCount(body.Posts[0].Embed), true
+		}
+		if retry.Sleep(ctx, 500*time.Millisecond) != nil {
+			return 0, false
+		}
+	}
 }
 
 // record encodes a submission as app.bsky.feed.post.
@@ -126,7 +187,16 @@ func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submis
 		return network.Finding{Evidence: message.One("record_differs", "The record {key} has a different text or reply target.", h.Key)}, nil
 	}
 	return network.Finding{Found: true, Conclusive: true, Evidence: message.One("record_found", "The account's server has the record {key} with this text.", h.Key),
-		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created()}}, nil
+		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created(), Differences: b.differences(h, submission, there)}}, nil
+}
+
+// differences compares a found record with the submission.
+func (b *Bluesky) differences(h handle, submission network.Submission, there post) message.Messages {
+	sent, err := b.record(h, submission)
+	if err != nil {
+		return nil
+	}
+	return compareRecords(sent, there, attachedCount(there.Embed))
 }
 
 func parentOf(r *reply) string {

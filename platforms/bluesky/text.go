@@ -27,7 +27,7 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 	return network.Limits{
 		AllowedBy:        "Bluesky",
 		MaxCharacters:    o.MaxGraphemes,
-		MaxMedia:         o.MaxImages,
+		MaxMedia:         min(o.MaxImages, maxGallery),
 		MIMETypes:        types,
 		MaxImageBytes:    o.MaxImageBytes,
 		MaxVideoBytes:    o.MaxVideoBytes,

@@ -76,6 +76,7 @@ func TestBotConformance(t *testing.T) {
 	s := r.subject(t, account)
 	s.CreatePath = "/discord/api/v10/channels/" + account.RemoteID + "/messages"
 	s.Options = optionCases("/discord/api/v10/channels/" + account.RemoteID + "/threads")
+	s.Compared = compared()
 	s.Metrics = metricCases()
 	platformtest.Run(t, s)
 }
@@ -89,6 +90,7 @@ func TestWebhookConformance(t *testing.T) {
 	s := r.subject(t, account)
 	s.CreatePath, s.Unverifiable = "/discord/api/v10/webhooks/777/", true
 	s.Options = optionCases("")
+	s.Compared = compared()
 	platformtest.Run(t, s)
 }
 

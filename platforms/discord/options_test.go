@@ -3,6 +3,8 @@ package discord_test
 import (
 	"strings"
 
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -27,5 +29,14 @@ func optionCases(forumPath string) []platformtest.OptionCase {
 		{Name: "forum without title", Options: `{"forum":{"title":" "}}`, Field: "options.forum.title", Code: "no_forum_title"},
 		{Name: "forum with six tags", Options: `{"forum":{"title":"T","tags":["10000","10001","10002","10003","10004","10005"]}}`, Field: "options.forum.tags", Code: "too_many_tags"},
 		{Name: "forum with the name of a tag", Options: `{"forum":{"title":"T","tags":["news"]}}`, Field: "options.forum.tags[0]", Code: "not_a_tag_id"},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 2, Want: network.DifferenceMedia},
+		{Part: fake.PartReply, Reply: true, Want: network.DifferenceNoReply},
 	}
 }

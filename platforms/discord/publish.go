@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	infra "dateline/internal/infra/message"
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -117,7 +119,25 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 	}
 	receipt := d.receipt(ctx, account, created)
 	receipt.SentAt, receipt.Rates = res.Sent, rates(res)
+	receipt.Differences = created.differences(submission)
 	return receipt, nil
+}
+
+// differences returns what Discord made otherwise than the submission asked. The first
+// message of a thread in a forum, cards and flags are not compared.
+func (m message) differences(submission network.Submission) infra.Messages {
+	var c matching.Comparison
+	c.Text(submission.Text, m.Content)
+	c.Media(len(submission.Media), len(m.Attachments))
+	c.Reply(submission.ReplyTo, m.replyTo())
+	return c.Differences()
+}
+
+func (m message) replyTo() string {
+	if m.Reference == nil {
+		return ""
+	}
+	return m.Reference.MessageID
 }
 
 // openThread creates a post in a forum channel. It has no nonce: a lost response is

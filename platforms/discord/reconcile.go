@@ -74,11 +74,8 @@ func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) 
 }
 
 func compare(receipt network.Receipt, m message, s network.Submission, wanted *matching.Comparer) matching.Post {
-	replyTo := ""
-	if m.Reference != nil {
-		replyTo = m.Reference.MessageID
-	}
-	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: replyTo == s.ReplyTo}
+	receipt.Differences = m.differences(s)
+	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: m.replyTo() == s.ReplyTo}
 }
 
 // snowflake returns the smallest id of a time.

@@ -58,6 +58,12 @@ type blueskyEmbed struct {
 		Image *blueskyBlob
 		Alt   *string
 	}
+	Items []struct {
+		Type        string `json:"$type"`
+		Image       *blueskyBlob
+		Alt         *string
+		AspectRatio *struct{ Width, Height int }
+	}
 	Video    *blueskyBlob
 	Alt      string
 	External *struct {
@@ -84,6 +90,9 @@ func (p blueskyPost) blobs() (blobs []blueskyBlob, alts []string, thumb *bluesky
 	}
 	for _, image := range embed.Images {
 		blobs, alts = append(blobs, *image.Image), append(alts, *image.Alt)
+	}
+	for _, item := range embed.Items {
+		blobs, alts = append(blobs, *item.Image), append(alts, *item.Alt)
 	}
 	if embed.Video != nil {
 		blobs, alts = append(blobs, *embed.Video), append(alts, embed.Alt)
@@ -151,7 +160,21 @@ func (p blueskyPost) embedProblem() string {
 			return "Wrong type of file. It is " + image.Image.MIMEType + " but it must match image/*."
 		}
 	}
+	for i, item := range e.Items {
+		switch {
+		case item.Type != "app.bsky.embed.gallery#image":
+			return fmt.Sprintf("Record/embed/items/%d must have the property \"$type\"", i)
+		case item.Image == nil || item.Alt == nil || item.AspectRatio == nil || item.AspectRatio.Width < 1 || item.AspectRatio.Height < 1:
+			return fmt.Sprintf("Record/embed/items/%d must have the property \"aspectRatio\"", i)
+		case item.Image.Size > 2_000_000:
+			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.", item.Image.Size)
+		}
+	}
 	switch {
+	case len(e.Items) > 20:
+		return "Record/embed/items must not have more than 20 elements"
+	case e.Type == "app.bsky.embed.gallery" && len(e.Items) == 0:
+		return "Record/embed lacks a property"
 	case len(e.Images) > 4:
 		return "Record/embed/images must not have more than 4 elements"
 	case e.Type == "app.bsky.embed.images" && e.Images == nil, e.Type == "app.bsky.embed.video" && e.Video == nil, e.Type == "app.bsky.embed.external" && e.External == nil:
@@ -232,6 +255,7 @@ func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c call
 	for name, rules := range gates {
 		post.Options[name] = rules
 	}
+	record = blueskyAlter(record, conditionsOf(r).alter)
 	cid = versionOf(record)
 	err := s.putObject(Object{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: record})
 	if err == nil {
@@ -242,6 +266,37 @@ func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c call
 		return "", false
 	}
 	return cid, true
+}
+
+// blueskyAlter changes parts of a record as the fault Alter says.
+func blueskyAlter(record json.RawMessage, parts []string) json.RawMessage {
+	if len(parts) == 0 {
+		return record
+	}
+	var fields map[string]any
+	if json.Unmarshal(record, &fields) != nil {
+		return record
+	}
+	for _, part := range parts {
+		switch part {
+		case PartText:
+			runes := []rune(fields["text"].(string))
+			fields["text"] = string(runes[:len(runes)/2])
+		case PartMedia:
+			delete(fields, "embed")
+		case PartReply:
+			delete(fields, "reply")
+		case PartWarning:
+			delete(fields, "labels")
+		case PartLanguage:
+			fields["langs"] = []string{"en"}
+		}
+	}
+	altered, err := json.Marshal(fields)
+	if err != nil {
+		return record
+	}
+	return altered
 }
 
 // blueskyRefusal returns why a record cannot be created; empty: it can.

@@ -16,6 +16,7 @@
 //     lacks (MissingScope)
 //   - servers that ignore idempotency keys (IgnoreKey) or the start of a listing
 //     (IgnoreSince), or that rewrite listed texts (RewriteText)
+//   - servers that drop or change a part of a post and respond with success (Alter)
 //   - attachments whose processing takes time and succeeds, fails, or loses the
 //     attachment (MediaFinished, MediaError, MediaExpired), and attachments that
 //     are deleted if no post uses them (MediaTTL)

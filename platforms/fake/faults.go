@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,6 +37,10 @@ const (
 	MissingScope  FaultKind = "missing_scope" // acts as if the token lacked Scope
 	RewriteText   FaultKind = "rewrite_text"  // acts, but lists the text with Markdown, entities and punctuation applied
 
+	// Alter acts, but makes Part of the post otherwise than the request asked, as servers
+	// do that do not know an option, and responds with success.
+	Alter FaultKind = "alter"
+
 	// Faults of uploads, per attachment.
 	MediaFinished FaultKind = "media_finished" // processed for For, then ready
 	MediaError    FaultKind = "media_error"    // processed for For, then failed
@@ -59,6 +64,7 @@ type Fault struct {
 	For         time.Duration     `json:"-"`                     // "for" in JSON, as in "1.5s"
 	Metric      string            `json:"metric,omitempty"`
 	Scope       string            `json:"scope,omitempty"`
+	Part        string            `json:"part,omitempty"` // of the post: see Parts
 	Status      int               `json:"status,omitempty"`
 	Header      map[string]string `json:"header,omitempty"`
 	Body        string            `json:"body,omitempty"` // default: the network's message for the status
@@ -115,6 +121,10 @@ func (f *Fault) validate() error {
 	case MissingScope:
 		if f.Scope == "" {
 			return errors.New("a fault of kind missing_scope requires a scope in \"scope\"")
+		}
+	case Alter:
+		if !slices.Contains(Parts(), f.Part) {
+			return fmt.Errorf("a fault of kind alter requires one of %s in \"part\"", strings.Join(Parts(), ", "))
 		}
 	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
 		if f.For == 0 {

@@ -144,6 +144,13 @@ func (s *Server) blueskyPosts(w http.ResponseWriter, r *http.Request) {
 		entity := map[string]any{"uri": uri, "indexedAt": p.CreatedAt.Format(time.RFC3339Nano)}
 		s.setMetrics(r, p, entity, map[string]network.Metric{"likeCount": network.MetricLikes, "replyCount": network.MetricReplies,
 			"repostCount": network.MetricReposts, "quoteCount": network.MetricQuotes, "bookmarkCount": network.MetricSaves})
+		if len(p.Media) > 4 && !slices.Contains(conditionsOf(r).alter, PartMedia) {
+			items := make([]map[string]string, len(p.Media))
+			for i, m := range p.Media {
+				items[i] = map[string]string{"$type": "app.bsky.embed.gallery#viewImage", "alt": m.Description}
+			}
+			entity["embed"] = map[string]any{"$type": "app.bsky.embed.gallery#view", "items": items}
+		}
 		posts = append(posts, entity)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"posts": posts})

@@ -2,8 +2,10 @@ package fake
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,11 +23,60 @@ func rewrite(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// applyRewrite sets the listed text of a post if the fault RewriteText matches
-// its request.
+// The parts of a post that the fault Alter changes.
+const (
+	PartText       = "text"        // cut in half
+	PartMedia      = "media"       // the last attachment is dropped
+	PartOrder      = "media_order" // the attachments are turned around
+	PartPoll       = "poll"        // dropped
+	PartReply      = "reply"       // dropped
+	PartVisibility = "visibility"  // public
+	PartWarning    = "warning"     // dropped, as is the cover of attachments
+	PartLanguage   = "language"    // English
+)
+
+// Parts lists the parts of a post that the fault Alter changes.
+func Parts() []string {
+	return []string{PartText, PartMedia, PartOrder, PartPoll, PartReply, PartVisibility, PartWarning, PartLanguage}
+}
+
+// applyRewrite changes a post as the faults RewriteText and Alter of its request say.
 func applyRewrite(r *http.Request, post *Post) {
 	if conditionsOf(r).rewrite {
 		post.ListedText = rewrite(post.Text)
+	}
+	for _, part := range conditionsOf(r).alter {
+		post.alter(part)
+	}
+}
+
+func (p *Post) alter(part string) {
+	drop := func(options ...string) {
+		kept := maps.Clone(p.Options)
+		for _, name := range options {
+			delete(kept, name)
+		}
+		p.Options = kept
+	}
+	switch part {
+	case PartText:
+		runes := []rune(p.Text)
+		p.ListedText = string(runes[:len(runes)/2])
+	case PartMedia:
+		p.Media = p.Media[:max(len(p.Media)-1, 0)]
+	case PartOrder:
+		p.Media = slices.Clone(p.Media)
+		slices.Reverse(p.Media)
+	case PartPoll:
+		drop("poll", "poll_attachment")
+	case PartReply:
+		p.ReplyTo = ""
+	case PartVisibility:
+		p.Visibility = "public"
+	case PartWarning:
+		drop("spoiler_text", "sensitive", "has_spoiler", "labels", "is_spoiler_media")
+	case PartLanguage:
+		p.Language = "en"
 	}
 }
 

@@ -19,6 +19,8 @@ type requestConditions struct {
 	ignoreSince bool // ignores the lower bound of a listing
 	rewrite     bool // rewrites the text of a new post in listings
 
+	alter []string // parts of a new post that are made otherwise than asked
+
 	retired []string // metrics that the network does not know
 	denied  []string // scopes that the token lacks
 
@@ -53,6 +55,8 @@ func (s *Server) serveWithFaults(w http.ResponseWriter, r *http.Request, as *fak
 			c.ignoreSince = true
 		case RewriteText:
 			c.rewrite = true
+		case Alter:
+			c.alter = append(c.alter, f.Part)
 		case RetiredMetric:
 			c.retired = append(c.retired, f.Metric)
 		case MissingScope:

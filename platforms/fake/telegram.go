@@ -238,13 +238,46 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 		return nil, err.Error()
 	}
 	post.CreatedAt = post.CreatedAt.Truncate(time.Second)
-	for _, m := range messages {
-		m["date"] = post.CreatedAt.Unix()
+	messages = messages[:max(len(post.Media), 1)]
+	for i, m := range messages {
+		post.telegramShow(m, i)
 	}
 	if method == "sendMediaGroup" {
 		return messages, ""
 	}
 	return messages[0], ""
+}
+
+// telegramShow adds to a message, the nth of an album, what it shows
+// (https://core.telegram.org/bots/api#message).
+func (p Post) telegramShow(message map[string]any, nth int) {
+	message["date"] = p.CreatedAt.Unix()
+	switch {
+	case p.Options["options"] != nil:
+		message["poll"] = map[string]any{"question": p.listedText(), "options": p.Options["options"]}
+	case len(p.Media) == 0:
+		message["text"] = p.listedText()
+	case nth == 0 && p.Text != "":
+		message["caption"] = p.listedText()
+	}
+	if len(p.Media) > 0 {
+		kind := "photo"
+		if !strings.HasPrefix(p.Media[nth].MIMEType, "image/") {
+			kind = "video"
+		}
+		message[kind] = []any{map[string]any{"file_id": p.Media[nth].ID}}
+	}
+	if p.ReplyTo != "" {
+		first, _, _ := strings.Cut(p.ReplyTo, ",")
+		id, _ := strconv.Atoi(first)
+		message["reply_to_message"] = map[string]any{"message_id": id}
+	}
+	for name, option := range map[string]string{"has_protected_content": "protect_content", "has_media_spoiler": "has_spoiler",
+		"show_caption_above_media": "show_caption_above_media"} {
+		if p.Options[option] == true && (option == "protect_content" || len(p.Media) > 0) {
+			message[name] = true
+		}
+	}
 }
 
 // telegramMessage returns the post that a message belongs to. The caller must

@@ -76,7 +76,7 @@ func TestConformance(t *testing.T) {
 		BaseURL:         d.account.BaseURL,
 		RedirectURI:     graphtest.RedirectURI,
 		Limits:          limits,
-		Options:         optionCases(),
+		Options:         optionCases(), Compared: compared(),
 		NewVideo: func(t *testing.T) network.Media {
 			video, _ := graphtest.NewVideo(t, 2000)
 			return video

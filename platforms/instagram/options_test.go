@@ -1,6 +1,8 @@
 package instagram_test
 
 import (
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -29,5 +31,13 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News","after_minutes":5}}`, Images: 1},
 		{Name: "late first comment", Options: `{"first_comment":{"content":"Nguồn","after_minutes":1441}}`, Images: 1, Field: "options.first_comment.after_minutes", Code: "comment_delay"},
 		{Name: "unknown kind", Options: `{"kind":"igtv"}`, Images: 1, Field: "options.kind", Code: "unknown_value"},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 3, Want: network.DifferenceMedia},
 	}
 }

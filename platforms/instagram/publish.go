@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -68,8 +69,24 @@ func (i *Instagram) Publish(ctx context.Context, account network.Account, submis
 		}
 		return network.Receipt{}, err
 	}
-	receipt.URL, receipt.CreatedAt = i.permalink(ctx, account, receipt.RemoteID)
+	if post, ok := i.readBack(ctx, account, receipt.RemoteID, "permalink,timestamp,caption,media_type,children"); ok {
+		receipt.URL, receipt.CreatedAt = post.Permalink, post.Timestamp.Time
+		receipt.Differences = differences(submission, post)
+	}
 	return receipt, nil
+}
+
+// differences returns what Instagram made otherwise than the submission asked. Stories
+// have no caption; collaborators, the location and comments are not compared.
+func differences(submission network.Submission, post container.Node) message.Messages {
+	var c matching.Comparison
+	if options, _ := submission.Options.(PostOptions); options.Kind != kindStory {
+		c.Wording(submission.Text, post.Caption)
+	}
+	if post.Type != "" {
+		c.Media(len(submission.MediaIDs), post.MediaCount())
+	}
+	return c.Differences()
 }
 
 // isUnsettled reports whether the container's state must be read after a refusal:
@@ -97,7 +114,8 @@ func (i *Instagram) comment(ctx context.Context, account network.Account, submis
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	receipt.URL, _ = i.permalink(ctx, account, parent) // comments have no permalink
+	post, _ := i.readBack(ctx, account, parent, "permalink")
+	receipt.URL = post.Permalink // comments have none
 	return receipt, nil
 }
 
@@ -126,9 +144,9 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	return network.Receipt{RemoteID: id, SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// permalink reads the address and time of a post.
-func (i *Instagram) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
-	return container.Permalink(ctx, func(ctx context.Context) (*call.Response, error) {
-		return i.get(ctx, account, url.Values{"fields": {"permalink,timestamp"}}, id)
+// readBack reads fields of a post.
+func (i *Instagram) readBack(ctx context.Context, account network.Account, id, fields string) (container.Node, bool) {
+	return container.ReadBack(ctx, func(ctx context.Context) (*call.Response, error) {
+		return i.get(ctx, account, url.Values{"fields": {fields}}, id)
 	})
 }

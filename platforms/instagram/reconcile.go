@@ -32,22 +32,6 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 	return container.Reconcile(ctx, title, builder{i, account, submission}, submission, window, i.posts(account, edge))
 }
 
-// entry is an entry of a listing of posts or comments.
-type entry struct {
-	ID        string     `json:"id"`
-	Caption   string     `json:"caption"`
-	Text      string     `json:"text"`
-	Permalink string     `json:"permalink"`
-	Timestamp graph.Time `json:"timestamp"`
-	Type      string     `json:"media_type"`
-	Username  string     `json:"username"`
-	Children  struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	} `json:"children"`
-}
-
 // posts lists the account's own posts.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) posts(account network.Account, edge string) container.ListFunc {
@@ -55,10 +39,7 @@ func (i *Instagram) posts(account network.Account, edge string) container.ListFu
 		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, edge)
 		posts := make([]container.ListedPost, len(entries))
 		for n, e := range entries {
-			posts[n] = container.ListedPost{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: 1}
-			if e.Type == "CAROUSEL_ALBUM" {
-				posts[n].Media = len(e.Children.Data)
-			}
+			posts[n] = container.ListedPost{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: max(e.MediaCount(), 1)}
 		}
 		return posts, next, res, err
 	}
@@ -81,7 +62,7 @@ func (i *Instagram) comments(account network.Account, submission network.Submiss
 	}
 }
 
-func (i *Instagram) list(ctx context.Context, account network.Account, after, fields string, parts ...string) ([]entry, string, *call.Response, error) {
+func (i *Instagram) list(ctx context.Context, account network.Account, after, fields string, parts ...string) ([]container.Node, string, *call.Response, error) {
 	query := url.Values{"fields": {fields}, "limit": {"50"}}
 	if after != "" {
 		query.Set("after", after)
@@ -90,7 +71,7 @@ func (i *Instagram) list(ctx context.Context, account network.Account, after, fi
 	if err != nil {
 		return nil, "", nil, err
 	}
-	var page graph.Page[entry]
+	var page graph.Page[container.Node]
 	if err := res.Decode(&page); err != nil {
 		return nil, "", nil, err
 	}

@@ -7,12 +7,14 @@
 package mastodon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -156,13 +158,21 @@ type errorResponse struct {
 	Description string `json:"error_description"`
 }
 
+const codeInvalidGrant = "invalid_grant"
+
+// oauthCodes are the codes of a token endpoint's refusals, whose description is optional
+// (RFC 6749, 5.2).
+func oauthCodes() []string {
+	return []string{codeInvalidGrant, "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+}
+
 // refusal classifies an unsuccessful response.
 func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // an error page is not JSON: the status decides
 	code, message := "", f.Error
-	if f.Description != "" {
-		code, message = f.Error, f.Description
+	if f.Description != "" || slices.Contains(oauthCodes(), f.Error) {
+		code, message = f.Error, cmp.Or(f.Description, f.Error)
 	}
 	e := res.StatusError(code, message)
 	e.Rates = reported

@@ -53,7 +53,7 @@ func subject(m *mastodon.Mastodon, client *http.Client, account network.Account)
 		RedirectURI: redirectURI,
 		Limits:      limits(),
 		Counts:      counts(),
-		Options:     optionCases(),
+		Options:     optionCases(), Compared: compared(),
 	}
 }
 

@@ -88,7 +88,7 @@ func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network
 	if errors.As(err, &refused) {
 		// RFC 6749, 5.2: only this refusal is about the refresh token.
 		switch {
-		case refused.Code == "invalid_grant":
+		case refused.Code == codeInvalidGrant:
 			refused.Class = network.Auth
 		case refused.Class == network.Auth:
 			refused.Class = network.Rejected
@@ -161,6 +161,14 @@ func (m *Mastodon) Accounts(ctx context.Context, account network.Account) ([]net
 func (m *Mastodon) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/verify_credentials",
 		call.Request{Method: http.MethodGet, Token: account.Token})
+	// The call has no parameters, so that a refusal is about the token: snac (2.94)
+	// answers a revoked one with 422.
+	if e := network.AsError(err); e != nil && e.Class == network.Rejected {
+		switch e.Status {
+		case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity:
+			e.Class = network.Auth
+		}
+	}
 	if err != nil {
 		return account, err
 	}

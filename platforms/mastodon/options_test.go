@@ -3,6 +3,8 @@ package mastodon_test
 import (
 	"strings"
 
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -28,5 +30,19 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "quote policy", Options: `{"quote_policy":"followers"}`, Want: map[string]any{"quote_approval_policy": "followers"}},
 		{Name: "quote policy of a private post", Options: `{"visibility":"private","quote_policy":"public"}`, Field: "options.quote_policy", Code: "quote_of_private"},
 		{Name: "reply with options", Options: `{"visibility":"unlisted","content_warning":"CW"}`, Reply: true, Want: map[string]any{"visibility": "unlisted", "spoiler_text": "CW"}},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 2, Want: network.DifferenceMedia},
+		{Part: fake.PartOrder, Images: 2, Want: network.DifferenceMediaOrder},
+		{Part: fake.PartPoll, Options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60}}`, Want: network.DifferenceNoPoll},
+		{Part: fake.PartReply, Reply: true, Want: network.DifferenceNoReply},
+		{Part: fake.PartVisibility, Options: `{"visibility":"unlisted"}`, Want: network.DifferenceWider},
+		{Part: fake.PartWarning, Options: `{"content_warning":"Bạo lực"}`, Want: network.DifferenceNoWarning},
+		{Part: fake.PartLanguage, Want: network.DifferenceLanguage},
 	}
 }

@@ -84,15 +84,9 @@ func (p *Poll) request() *pollRequest {
 // differs reports whether a listed status was made with other options. Visibility
 // is not compared: a server lowers it for accounts that it limits.
 func (o PostOptions) differs(s status) bool {
-	var choices []string
-	if s.Poll != nil {
-		for _, one := range s.Poll.Options {
-			choices = append(choices, one.Title)
-		}
-	}
 	var wanted []string
 	if o.Poll != nil {
 		wanted = o.Poll.Choices
 	}
-	return normalize(s.SpoilerText) != normalize(o.ContentWarning) || !slices.Equal(choices, wanted)
+	return normalize(s.SpoilerText) != normalize(o.ContentWarning) || !slices.Equal(s.choices(), wanted)
 }

@@ -54,8 +54,10 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 				complete = true
 				break
 			}
+			receipt := s.receipt(res.RequestID)
+			receipt.Differences = s.differences(submission, server.software, time.Time{})
 			search.Add(matching.Post{
-				Receipt:          s.receipt(res.RequestID),
+				Receipt:          receipt,
 				Verdict:          compare.Compare(normalize(htmlToText(s.Content))),
 				MediaCountEqual:  len(s.Media) == len(submission.MediaIDs),
 				ReplyTargetEqual: s.ReplyTo == submission.ReplyTo,

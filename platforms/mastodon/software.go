@@ -44,10 +44,41 @@ func (s software) honorsIdempotencyKeys() bool {
 // exists.
 func (s software) listsImmediately() bool {
 	switch s.name {
-	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma":
+	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma", "hollo":
 		return true
 	}
 	return false
+}
+
+// rendersPlainText reports whether the software is known to show a text as it was
+// written.
+func (s software) rendersPlainText() bool { return s.name == "mastodon" || s.name == "hometown" }
+
+// appliesMarkdown reports whether the software is known to apply Markdown to every
+// status: snac 2.94, Hollo 0.10, and GoToSocial for accounts that chose it.
+func (s software) appliesMarkdown() bool {
+	return s.name == "snac" || s.name == "hollo" || s.name == "gotosocial"
+}
+
+// ignored returns the options that the software is known to ignore; of software that is
+// not known, those that others were seen to ignore.
+func (s software) ignored() []string {
+	switch s.name {
+	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma", "hollo":
+		return nil
+	case "mitra": // 5.9.2: unlisted becomes public, spoiler_text is dropped
+		return []string{"visibility", "content_warning"}
+	case "snac": // 2.94
+		return []string{"quote_policy"}
+	}
+	return []string{"visibility", "content_warning", "poll", "quote_policy"}
+}
+
+// knownSoftware returns the software of an instance without a call.
+func (m *Mastodon) knownSoftware(base string) software {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.instances[base].software
 }
 
 // major returns the first number of the version; 0: none.

@@ -184,6 +184,9 @@ type Receipt struct {
 	SentAt    time.Time    // when the request was sent, by the local clock; zero: not known
 	RequestID string       // the network's id of the request, for its support
 	Rates     []RateStatus // rate limits that the response reported
+	// Differences are what the network made otherwise than the submission asked, as
+	// far as its response shows it (package matching, Comparison).
+	Differences message.Messages
 }
 
 // Window bounds the search for a lost post.

@@ -117,6 +117,10 @@ type Subject struct {
 	// permanentFaults are injected in addition to every other fault.
 	permanentFaults []fake.Fault
 
+	// Compared are the parts of a post that the adapter compares with what the network
+	// made of them.
+	Compared []Compared
+
 	// Options is the network's option matrix.
 	Options []OptionCase
 
@@ -166,6 +170,7 @@ func Run(t *testing.T, s Subject) {
 	if !s.Unverifiable {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
+	t.Run("Differences", func(t *testing.T) { testDifferences(t, s) })
 	if !testing.Short() {
 		t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 	}
@@ -227,6 +232,9 @@ func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 		t.Fatalf("Publish: %v", err)
 	}
 	cleanUpPost(t, s, receipt.RemoteID)
+	if len(receipt.Differences) > 0 {
+		t.Errorf("a post that is as it was asked for: got the differences %+v, want none", receipt.Differences)
+	}
 	return receipt
 }
 

@@ -3,6 +3,8 @@ package telegram_test
 import (
 	"strings"
 
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -34,5 +36,15 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "poll with a long choice", Options: `{"poll":{"choices":["A","` + strings.Repeat("x", 101) + `"]}}`, Field: "options.poll.choices[1]", Code: "too_long"},
 		{Name: "poll that hides results for ever", Options: `{"poll":{"choices":["A","B"],"hide_results":true}}`, Field: "options.poll.hide_results", Code: "poll_never_closes"},
 		{Name: "poll for years", Options: `{"poll":{"choices":["A","B"],"duration_minutes":1000000}}`, Field: "options.poll.duration_minutes", Code: "poll_duration"},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 2, Want: network.DifferenceMedia},
+		{Part: fake.PartReply, Reply: true, Want: network.DifferenceNoReply},
+		{Part: fake.PartWarning, Images: 1, Options: `{"spoiler":true}`, Want: network.DifferenceNoCover},
 	}
 }

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,16 +10,82 @@ import (
 	"strings"
 	"time"
 
+	infra "dateline/internal/infra/message"
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
 
 // message contains the used fields of https://core.telegram.org/bots/api#message.
 type message struct {
-	ID   int64 `json:"message_id"`
-	Date int64 `json:"date"` // seconds since 1970
-	Chat chat  `json:"chat"`
+	ID      int64  `json:"message_id"`
+	Date    int64  `json:"date"` // seconds since 1970
+	Chat    chat   `json:"chat"`
+	Text    string `json:"text"`
+	Caption string `json:"caption"`
+	Poll    *struct {
+		Question string   `json:"question"`
+		Options  []choice `json:"options"`
+	} `json:"poll"`
+	ReplyTo *struct {
+		ID int64 `json:"message_id"`
+	} `json:"reply_to_message"`
+	Photo        json.RawMessage `json:"photo"`
+	Video        json.RawMessage `json:"video"`
+	Animation    json.RawMessage `json:"animation"`
+	Document     json.RawMessage `json:"document"` // also beside an animation
+	Protected    bool            `json:"has_protected_content"`
+	Spoiler      bool            `json:"has_media_spoiler"`
+	CaptionAbove bool            `json:"show_caption_above_media"`
+}
+
+type choice struct {
+	Text string `json:"text"`
+}
+
+func (m message) hasMedia() bool {
+	return len(m.Photo)+len(m.Video)+len(m.Animation)+len(m.Document) > 0
+}
+
+// differences returns what Telegram made otherwise than the submission asked. Buttons,
+// the link preview and the topic are not compared.
+func (m messages) differences(submission network.Submission, options PostOptions) infra.Messages {
+	var c matching.Comparison
+	first := m[0]
+	text := cmp.Or(first.Text, first.Caption)
+	var asked, shown []string
+	if options.Poll != nil {
+		asked = options.Poll.Choices
+	}
+	if first.Poll != nil {
+		text = first.Poll.Question
+		for _, one := range first.Poll.Options {
+			shown = append(shown, one.Text)
+		}
+	}
+	c.Text(submission.Text, text)
+	files, covered := 0, true
+	for _, one := range m {
+		if one.hasMedia() {
+			files++
+			covered = covered && one.Spoiler
+		}
+	}
+	c.Media(len(submission.Media), files)
+	c.Poll(asked, shown)
+	replyTo, _, _ := strings.Cut(submission.ReplyTo, ",")
+	repliesTo := ""
+	if first.ReplyTo != nil {
+		repliesTo = strconv.FormatInt(first.ReplyTo.ID, 10)
+	}
+	c.Reply(replyTo, repliesTo)
+	c.Hidden(options.Spoiler && files > 0, covered)
+	c.Option("protected", options.Protected, first.Protected)
+	if files > 0 && submission.Text != "" {
+		c.Option("caption_above", options.CaptionAbove, first.CaptionAbove)
+	}
+	return c.Differences()
 }
 
 // Stage does nothing: a bot's attachments are sent with the message.
@@ -65,6 +132,7 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 	if sent[0].Date > 0 {
 		receipt.CreatedAt = time.Unix(sent[0].Date, 0).UTC()
 	}
+	receipt.Differences = sent.differences(submission, options)
 	return receipt, nil
 }
 

@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 		// token with "method not found".
 		WantClasses: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
 		Limits:      limits,
-		Options:     optionCases(),
+		Options:     optionCases(), Compared: compared(),
 		Counts: []platformtest.Count{
 			{Name: "Latin", Text: "abc", Want: 3},
 			{Name: "Vietnamese", Text: "Bản tin chiều", Want: 13},

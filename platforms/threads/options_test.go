@@ -3,6 +3,8 @@ package threads_test
 import (
 	"strings"
 
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -23,5 +25,14 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "spoiler phrase", Options: `{"spoiler_phrases":["spoiler phrase"]}`, Want: map[string]any{"text_entities": []map[string]any{{"entity_type": "SPOILER", "offset": 9, "length": 14}}}},
 		{Name: "spoiler elsewhere", Options: `{"spoiler_phrases":["not in the text at all"]}`, Field: "options.spoiler_phrases[0]", Code: "not_in_text"},
 		{Name: "reply with a spoiler", Options: `{"spoiler_media":true}`, Images: 1, Reply: true, Want: map[string]any{"is_spoiler_media": true}},
+	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 3, Want: network.DifferenceMedia},
+		{Part: fake.PartReply, Reply: true, Want: network.DifferenceNoReply},
 	}
 }

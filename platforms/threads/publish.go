@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -55,15 +56,26 @@ func (t *Threads) Publish(ctx context.Context, account network.Account, submissi
 	if receipt.RemoteID, err = graph.CreatedID(res); err != nil {
 		return network.Receipt{}, err
 	}
-	receipt.URL, receipt.CreatedAt = t.permalink(ctx, account, receipt.RemoteID)
+	post, ok := container.ReadBack(ctx, func(ctx context.Context) (*call.Response, error) {
+		return t.get(ctx, account, "permalink,timestamp,text,media_type,children,replied_to", receipt.RemoteID)
+	})
+	if ok {
+		receipt.URL, receipt.CreatedAt = post.Permalink, post.Timestamp.Time
+		receipt.Differences = differences(submission, post)
+	}
 	return receipt, nil
 }
 
-// permalink reads the address and time of a post.
-func (t *Threads) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
-	return container.Permalink(ctx, func(ctx context.Context) (*call.Response, error) {
-		return t.get(ctx, account, "permalink,timestamp", id)
-	})
+// differences returns what Threads made otherwise than the submission asked. Polls,
+// topics, spoilers and who may reply cannot be read.
+func differences(submission network.Submission, post container.Node) message.Messages {
+	var c matching.Comparison
+	c.Wording(submission.Text, post.Text) // a hashtag loses its mark
+	if post.Type != "" {
+		c.Media(len(submission.MediaIDs), post.MediaCount())
+	}
+	c.Reply(submission.ReplyTo, post.RepliedTo.ID)
+	return c.Differences()
 }
 
 // Delete removes a post, which an account can do 100 times a day.

@@ -37,32 +37,13 @@ func (t *Threads) posts(account network.Account, replies bool) container.ListFun
 		if err != nil {
 			return nil, "", nil, err
 		}
-		type node struct {
-			ID string `json:"id"`
-		}
-		var page graph.Page[struct {
-			node
-			Text      string     `json:"text"`
-			Permalink string     `json:"permalink"`
-			Timestamp graph.Time `json:"timestamp"`
-			Type      string     `json:"media_type"`
-			RepliedTo node       `json:"replied_to"`
-			Children  struct {
-				Data []node `json:"data"`
-			} `json:"children"`
-		}]
+		var page graph.Page[container.Node]
 		if err := res.Decode(&page); err != nil {
 			return nil, "", nil, err
 		}
 		posts := make([]container.ListedPost, len(page.Data))
 		for i, p := range page.Data {
-			posts[i] = container.ListedPost{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: 1}
-			switch p.Type {
-			case "TEXT_POST", "":
-				posts[i].Media = 0
-			case "CAROUSEL_ALBUM":
-				posts[i].Media = len(p.Children.Data)
-			}
+			posts[i] = container.ListedPost{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: p.MediaCount()}
 		}
 		return posts, page.NextCursor(), res, nil
 	}

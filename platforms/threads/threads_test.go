@@ -72,8 +72,8 @@ func TestConformance(t *testing.T) {
 		BaseURL:       d.account.BaseURL,
 		RedirectURI:   graphtest.RedirectURI,
 		Limits:        limits,
-		Options:       optionCases(),
-		Counts:        counts(t),
+		Options:       optionCases(), Compared: compared(),
+		Counts: counts(t),
 	})
 }
 

@@ -80,6 +80,17 @@ func normalize(text string) string {
 	return strings.Join(strings.Fields(bare), " ")
 }
 
+// withoutLinks replaces links by spaces.
+func withoutLinks(text string) string {
+	runes := []rune(norm.NFC.String(text))
+	for _, l := range links(runes) {
+		for i := l.start; i < min(l.end, len(runes)); i++ {
+			runes[i] = ' '
+		}
+	}
+	return string(runes)
+}
+
 func plainAddress(address string) string {
 	for _, scheme := range []string{"https://", "http://"} {
 		if len(address) > len(scheme) && strings.EqualFold(address[:len(scheme)], scheme) {

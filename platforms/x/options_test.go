@@ -3,6 +3,8 @@ package x_test
 import (
 	"strings"
 
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
 
@@ -24,4 +26,9 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "paid partnership", Options: `{"paid_partnership":true}`, Want: map[string]any{"paid_partnership": true}},
 		{Name: "labels of a reply", Options: `{"made_with_ai":true,"paid_partnership":true}`, Reply: true, Want: map[string]any{"made_with_ai": true, "paid_partnership": true}},
 	}
+}
+
+// compared are the parts of a post that the adapter compares.
+func compared() []platformtest.Compared {
+	return []platformtest.Compared{{Part: fake.PartText, Want: network.DifferenceCut}}
 }

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -59,7 +61,8 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	var response struct {
 		Data struct {
-			ID string `json:"id"`
+			ID   string `json:"id"`
+			Text string `json:"text"`
 		} `json:"data"`
 	}
 	if err := res.Decode(&response); err != nil {
@@ -72,7 +75,24 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	return network.Receipt{
 		RemoteID: response.Data.ID, URL: x.permalink(account, response.Data.ID), CreatedAt: timeOf(id),
 		SentAt: res.Sent, RequestID: res.RequestID, Rates: rates(res, bucketPosts),
+		Differences: x.differences(submission, account, response.Data.Text),
 	}, nil
+}
+
+// differences compares the text in the response, which is all that X returns without a
+// charge. Its links are shortened, and long posts are cut in it, so that those are not
+// compared.
+func (x *X) differences(submission network.Submission, account network.Account, shown string) message.Messages {
+	if shown == "" || x.Count(submission.Text, network.Limits{}) > x.options.MaxCharacters {
+		return nil
+	}
+	// X can prefix a reply with the handle that it replies to.
+	if name, rest, _ := strings.Cut(shown, " "); submission.ReplyTo != "" && strings.EqualFold(name, account.Handle) {
+		shown = rest
+	}
+	var c matching.Comparison
+	c.Wording(withoutLinks(submission.Text), shown) // also links without a scheme
+	return c.Differences()
 }
 
 // permalink returns the page of a post. X finds it by its id; the name is

@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 		Network: n, Connector: n, Account: account, Client: client, Fake: server,
 		CreatePath: "/x/2/tweets", BaseURL: account.BaseURL, RedirectURI: redirectURI,
 		ReportsRates: true, NoLanguage: true, RejectsDuplicateText: true,
-		Limits: limits, Counts: counts(), Options: optionCases(), Metrics: metricCases(),
+		Limits: limits, Counts: counts(), Options: optionCases(), Compared: compared(), Metrics: metricCases(),
 		Approve: func(t *testing.T, authorizeURL string) url.Values { return approve(t, client, authorizeURL) },
 	})
 }

@@ -29,24 +29,44 @@ func (Staging) StageStatus(_ context.Context, _ network.Account, staged network.
 // is missing.
 const permalinkTimeout = 10 * time.Second
 
-// Permalink reads the address and creation time of a published post with query,
-// which requests the fields "permalink,timestamp". It returns zero values if
-// that fails: the post is published anyway.
-func Permalink(ctx context.Context, query func(ctx context.Context) (*call.Response, error)) (string, time.Time) {
+// Node contains the used fields of a post of Instagram or Threads. Those that were not
+// requested are empty.
+type Node struct {
+	ID        string     `json:"id"`
+	Caption   string     `json:"caption"` // of Instagram
+	Text      string     `json:"text"`
+	Permalink string     `json:"permalink"`
+	Timestamp graph.Time `json:"timestamp"`
+	Type      string     `json:"media_type"`
+	Username  string     `json:"username"`
+	RepliedTo struct {
+		ID string `json:"id"`
+	} `json:"replied_to"`
+	Children struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	} `json:"children"`
+}
+
+// MediaCount is the number of attachments.
+func (n Node) MediaCount() int {
+	switch n.Type {
+	case "TEXT_POST", "":
+		return 0
+	case "CAROUSEL_ALBUM":
+		return len(n.Children.Data)
+	}
+	return 1
+}
+
+// ReadBack reads a published post. It returns false if that fails: the post is
+// published anyway, and only its address is missing.
+func ReadBack(ctx context.Context, query func(ctx context.Context) (*call.Response, error)) (post Node, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)
 	defer cancel()
 	res, err := query(ctx)
-	if err != nil {
-		return "", time.Time{}
-	}
-	var post struct {
-		Permalink string     `json:"permalink"`
-		Timestamp graph.Time `json:"timestamp"`
-	}
-	if res.Decode(&post) != nil {
-		return "", time.Time{}
-	}
-	return post.Permalink, post.Timestamp.Time
+	return post, err == nil && res.Decode(&post) == nil
 }
 
 // Error subcodes that Instagram and Threads share.
