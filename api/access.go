@@ -61,6 +61,7 @@ func accessTable() map[string]access {
 		"rejectPost":         {least: workspace.Editor, scope: workspace.PostsWrite},
 		"retryPost":          {least: workspace.Author, scope: workspace.PostsWrite},
 		"discardPost":        {least: workspace.Author, scope: workspace.PostsWrite},
+		"deletePublished":    {least: workspace.Editor, scope: workspace.PostsWrite},
 		"confirmTarget":      {least: workspace.Author, scope: workspace.PostsWrite},
 		"resendTarget":       {least: workspace.Author, scope: workspace.PostsWrite},
 		"retryDeadLetters":   {least: workspace.Author, scope: workspace.PostsWrite},

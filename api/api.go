@@ -121,6 +121,7 @@ type DeadLetterHandler interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
+	DeletePublished(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.DeadLetterResult, error)
 }
 

@@ -53,6 +53,14 @@ func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObj
 	return spec.ResendTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
+// DeletePublished deletes a published post at its network.
+func (s *Server) DeletePublished(ctx context.Context, r spec.DeletePublishedRequestObject) (spec.DeletePublishedResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Scheduler.DeletePublished(ctx, g, r.Target)
+	})
+	return spec.DeletePublished200JSONResponse{PostJSONResponse: answer}, err
+}
+
 // ListDeadLetters lists dead letters.
 func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
 	f := post.DeadLetterFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
@@ -112,6 +120,10 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 	out := spec.DeadLetter{PostId: l.PostID, TargetId: l.TargetID, AccountId: l.AccountID, Network: l.Network, Handle: l.Handle,
 		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional(l.Code), Message: l.Message, Attempts: l.Attempts,
 		Content: string(text), Since: l.Since}
+	if len(l.Differences) > 0 {
+		differences := notesJSON(l.Differences)
+		out.Differences = &differences
+	}
 	if !l.ScheduledTime.IsZero() {
 		at := l.ScheduledTime
 		if zone, err := timezone.Load(l.TimeZone); err == nil {

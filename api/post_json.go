@@ -79,6 +79,17 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 		}
 		out.Segments = &segments
 	}
+	if len(t.Differences) > 0 {
+		differences := make([]spec.Difference, len(t.Differences))
+		for i, d := range t.Differences {
+			differences[i] = spec.Difference{Segment: d.Segment, Code: d.Code, Message: d.Text}
+			if d.Params != nil {
+				differences[i].Params = (*spec.MessageParams)(&d.Params)
+			}
+		}
+		out.Differences, out.NeedsReview = &differences, &t.NeedsReview
+	}
+	out.DeletedAt = t.DeletedAt
 	if t.SentAt != nil {
 		late := t.SentAt.Sub(p.ScheduledTime).Milliseconds()
 		out.LateMs = &late

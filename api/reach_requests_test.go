@@ -271,6 +271,10 @@ func reachable() map[string]reach {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
 		}),
+		"deletePublished": editors(workspace.PostsWrite, func(x *things) request {
+			id, target := x.posted()
+			return request{args: []any{id, target}}
+		}),
 		"resendTarget": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}}

@@ -182,6 +182,11 @@ func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
 	return p.ID, p.Targets[0].ID
 }
 
+// posted returns a post that is published, and its target.
+func (x *things) posted() (postID, target uuid.UUID) {
+	return x.dead(post.TargetPosted)
+}
+
 // done returns a post in a final state.
 func (x *things) done() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Dead(x.s.Schedule(), post.TargetPosted).ID })

@@ -2236,6 +2236,7 @@ const (
 	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
 	WebhookTypePageChanged               WebhookType = "page.changed"
 	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostDiffers               WebhookType = "post.differs"
 	WebhookTypePostFailed                WebhookType = "post.failed"
 	WebhookTypePostLate                  WebhookType = "post.late"
 	WebhookTypePostPosted                WebhookType = "post.posted"
@@ -2268,6 +2269,8 @@ func (e WebhookType) Valid() bool {
 	case WebhookTypePageChanged:
 		return true
 	case WebhookTypePostApproved:
+		return true
+	case WebhookTypePostDiffers:
 		return true
 	case WebhookTypePostFailed:
 		return true
@@ -3369,13 +3372,16 @@ type DeadLetter struct {
 	Code      *string            `json:"code,omitempty"`
 
 	// Content The beginning of the text, at most 200 characters.
-	Content string             `json:"content"`
-	Handle  string             `json:"handle"`
-	Message string             `json:"message"`
-	Network string             `json:"network"`
-	PostId  openapi_types.UUID `json:"post_id"`
+	Content string `json:"content"`
 
-	// Reason Error class: auth, rejected, duplicate, not_sent, transient, throttled, ambiguous or late.
+	// Differences Of the reason `differs`: what the network made otherwise than asked.
+	Differences *[]Note            `json:"differences,omitempty"`
+	Handle      string             `json:"handle"`
+	Message     string             `json:"message"`
+	Network     string             `json:"network"`
+	PostId      openapi_types.UUID `json:"post_id"`
+
+	// Reason Error class: auth, rejected, duplicate, not_sent, transient, throttled, ambiguous or late. `differs`: it is published otherwise than asked, see `differences`.
 	Reason        string     `json:"reason"`
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
 	Since         time.Time  `json:"since"`
@@ -3422,6 +3428,21 @@ type DeadLetterPage struct {
 
 // DeliveryStatus `dead`: all attempts failed, or the endpoint is disabled.
 type DeliveryStatus string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Code Stable: text_differs, text_cut, attachments_differ, attachment_order_differs, poll_lost, poll_differs, reply_lost, reply_differs, visibility_differs, visibility_wider, warning_lost, cover_lost, warning_differs, language_differs, time_differs, option_differs.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+
+	// Segment From 0.
+	Segment int `json:"segment"`
+}
 
 // Disconnection defines model for Disconnection.
 type Disconnection struct {
@@ -7117,13 +7138,22 @@ type SystemStatus struct {
 type Target struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 	Attempts  int                `json:"attempts"`
-	Error     *TargetError       `json:"error,omitempty"`
-	Handle    string             `json:"handle"`
-	Id        openapi_types.UUID `json:"id"`
+
+	// DeletedAt When it was deleted at the network by `delete-published`.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+
+	// Differences What the network made otherwise than asked, as far as its responses show it.
+	Differences *[]Difference      `json:"differences,omitempty"`
+	Error       *TargetError       `json:"error,omitempty"`
+	Handle      string             `json:"handle"`
+	Id          openapi_types.UUID `json:"id"`
 
 	// LateMs sent_at − scheduled_time.
-	LateMs  *int64 `json:"late_ms,omitempty"`
-	Network string `json:"network"`
+	LateMs *int64 `json:"late_ms,omitempty"`
+
+	// NeedsReview A warning is lost, or more people can see the post than asked for, and nobody has decided yet: delete it there, or discard.
+	NeedsReview *bool  `json:"needs_review,omitempty"`
+	Network     string `json:"network"`
 
 	// Override What differs on this account, with the three states of Override: absent is inherited, empty is none.
 	Override *PostOverride `json:"override,omitempty"`
@@ -8367,6 +8397,12 @@ type ConfirmTargetParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// DeletePublishedParams defines parameters for DeletePublished.
+type DeletePublishedParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ResendTargetParams defines parameters for ResendTarget.
 type ResendTargetParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
@@ -9507,7 +9543,7 @@ type ClientInterface interface {
 	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
 	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
 	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
-	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`, `post.deleted_there`,
 	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
 	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
@@ -9762,7 +9798,7 @@ type ClientInterface interface {
 	//
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `redriven`,
+	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
 	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -10299,12 +10335,16 @@ type ClientInterface interface {
 
 	// DiscardPostWithBody Discards the failed or uncertain targets of a post.
 	//
+	// A published target that `needs_review` is kept as it is, and needs no more attention.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/posts/{id}/discard (the `DiscardPost` operationId).
 	DiscardPostWithBody(ctx context.Context, id PostID, params *DiscardPostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DiscardPost Discards the failed or uncertain targets of a post.
+	//
+	// A published target that `needs_review` is kept as it is, and needs no more attention.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10430,6 +10470,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/posts/{id}/targets/{target}/confirm (the `ConfirmTarget` operationId).
 	ConfirmTarget(ctx context.Context, id PostID, target TargetID, params *ConfirmTargetParams, body ConfirmTargetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePublished Deletes a published post at its network. For editors and owners.
+	//
+	// Deletes everything that was published of the target, such as all posts of a thread. It cannot be undone.
+	// Nothing is published again: the target stays `posted`, with `deleted_at`. 409 `not_deleted` says why the
+	// network refused; the request can be repeated.
+	//
+	// Corresponds with POST /api/v1/posts/{id}/targets/{target}/delete-published (the `DeletePublished` operationId).
+	DeletePublished(ctx context.Context, id PostID, target TargetID, params *DeletePublishedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResendTarget Confirms that an uncertain post does not exist, and publishes it again.
 	//
@@ -12334,7 +12383,7 @@ func (c *Client) SimilarArticles(ctx context.Context, id ArticleID, params *Simi
 // `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
 // `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
 // `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
-// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`, `post.deleted_there`,
 // `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
 // `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 // `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
@@ -12909,7 +12958,7 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 //
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `redriven`,
+// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
 // `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -14096,6 +14145,8 @@ func (c *Client) AddComment(ctx context.Context, id PostID, body AddCommentJSONR
 
 // DiscardPostWithBody Discards the failed or uncertain targets of a post.
 //
+// A published target that `needs_review` is kept as it is, and needs no more attention.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/posts/{id}/discard (the `DiscardPost` operationId).
@@ -14112,6 +14163,8 @@ func (c *Client) DiscardPostWithBody(ctx context.Context, id PostID, params *Dis
 }
 
 // DiscardPost Discards the failed or uncertain targets of a post.
+//
+// A published target that `needs_review` is kept as it is, and needs no more attention.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14398,6 +14451,25 @@ func (c *Client) ConfirmTargetWithBody(ctx context.Context, id PostID, target Ta
 // Corresponds with POST /api/v1/posts/{id}/targets/{target}/confirm (the `ConfirmTarget` operationId).
 func (c *Client) ConfirmTarget(ctx context.Context, id PostID, target TargetID, params *ConfirmTargetParams, body ConfirmTargetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewConfirmTargetRequest(c.Server, id, target, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePublished Deletes a published post at its network. For editors and owners.
+//
+// Deletes everything that was published of the target, such as all posts of a thread. It cannot be undone.
+// Nothing is published again: the target stays `posted`, with `deleted_at`. 409 `not_deleted` says why the
+// network refused; the request can be repeated.
+//
+// Corresponds with POST /api/v1/posts/{id}/targets/{target}/delete-published (the `DeletePublished` operationId).
+func (c *Client) DeletePublished(ctx context.Context, id PostID, target TargetID, params *DeletePublishedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePublishedRequest(c.Server, id, target, params)
 	if err != nil {
 		return nil, err
 	}
@@ -22856,6 +22928,62 @@ func NewConfirmTargetRequestWithBody(server string, id PostID, target TargetID, 
 	return req, nil
 }
 
+// NewDeletePublishedRequest constructs an http.Request for the DeletePublished method
+func NewDeletePublishedRequest(server string, id PostID, target TargetID, params *DeletePublishedParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "target", target, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/posts/%s/targets/%s/delete-published", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewResendTargetRequest constructs an http.Request for the ResendTarget method
 func NewResendTargetRequest(server string, id PostID, target TargetID, params *ResendTargetParams) (*http.Request, error) {
 	var err error
@@ -29904,7 +30032,7 @@ type ClientWithResponsesInterface interface {
 	// `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
 	// `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
 	// `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
-	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+	// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`, `post.deleted_there`,
 	// `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
 	// `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 	// `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
@@ -30195,7 +30323,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `redriven`,
+	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
 	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -30796,12 +30924,16 @@ type ClientWithResponsesInterface interface {
 
 	// DiscardPostWithBodyWithResponse Discards the failed or uncertain targets of a post.
 	//
+	// A published target that `needs_review` is kept as it is, and needs no more attention.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/posts/{id}/discard (the `DiscardPost` operationId).
 	DiscardPostWithBodyWithResponse(ctx context.Context, id PostID, params *DiscardPostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DiscardPostResponse, error)
 
 	// DiscardPostWithResponse Discards the failed or uncertain targets of a post.
+	//
+	// A published target that `needs_review` is kept as it is, and needs no more attention.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -30939,6 +31071,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/posts/{id}/targets/{target}/confirm (the `ConfirmTarget` operationId).
 	ConfirmTargetWithResponse(ctx context.Context, id PostID, target TargetID, params *ConfirmTargetParams, body ConfirmTargetJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmTargetResponse, error)
+
+	// DeletePublishedWithResponse Deletes a published post at its network. For editors and owners.
+	//
+	// Deletes everything that was published of the target, such as all posts of a thread. It cannot be undone.
+	// Nothing is published again: the target stays `posted`, with `deleted_at`. 409 `not_deleted` says why the
+	// network refused; the request can be repeated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/posts/{id}/targets/{target}/delete-published (the `DeletePublished` operationId).
+	DeletePublishedWithResponse(ctx context.Context, id PostID, target TargetID, params *DeletePublishedParams, reqEditors ...RequestEditorFn) (*DeletePublishedResponse, error)
 
 	// ResendTargetWithResponse Confirms that an uncertain post does not exist, and publishes it again.
 	//
@@ -38723,6 +38866,68 @@ func (r ConfirmTargetResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ConfirmTargetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePublishedResponse200Headers the declared response headers of an HTTP 200 response for DeletePublished
+type DeletePublishedResponse200Headers struct {
+	ETag *string
+}
+
+// DeletePublishedResponseDefaultHeaders the declared response headers of an HTTP default response for DeletePublished
+type DeletePublishedResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type DeletePublishedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Post
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePublishedResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeletePublishedResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePublishedResponse) GetJSON200() *Post {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeletePublishedResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePublishedResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePublishedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePublishedResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePublishedResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -46807,7 +47012,7 @@ func (c *ClientWithResponses) SimilarArticlesWithResponse(ctx context.Context, i
 // `notification_channel.created`, `notification_channel.changed`, `notification_channel.deleted`,
 // `site.created`, `site.changed`, `site.deleted`, `site.secret_rotated`, `report.shared`,
 // `report.unshared`, `site.stats_imported`, `site.stats_import_deleted`, `report.recipient_added`,
-// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`,
+// `report.recipient_removed`, `post.canceled`, `post.discarded`, `post.resent`, `post.confirmed`, `post.deleted_there`,
 // `post.approved`, `post.rejected`, `post.review_link_created`, `post.review_link_revoked`,
 // `media.added`, `media.changed`, `media.deleted`, `seed.created`, `seed.changed`, `seed.deleted`,
 // `domain.paused`, `domain.resumed`, `domain.crawl_started`, `domain.frontier_cleared`,
@@ -47290,7 +47495,7 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 //
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `redriven`,
+// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
 // `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -48281,6 +48486,8 @@ func (c *ClientWithResponses) AddCommentWithResponse(ctx context.Context, id Pos
 
 // DiscardPostWithBodyWithResponse Discards the failed or uncertain targets of a post.
 //
+// A published target that `needs_review` is kept as it is, and needs no more attention.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/posts/{id}/discard (the `DiscardPost` operationId).
@@ -48293,6 +48500,8 @@ func (c *ClientWithResponses) DiscardPostWithBodyWithResponse(ctx context.Contex
 }
 
 // DiscardPostWithResponse Discards the failed or uncertain targets of a post.
+//
+// A published target that `needs_review` is kept as it is, and needs no more attention.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -48531,6 +48740,23 @@ func (c *ClientWithResponses) ConfirmTargetWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseConfirmTargetResponse(rsp)
+}
+
+// DeletePublishedWithResponse Deletes a published post at its network. For editors and owners.
+//
+// Deletes everything that was published of the target, such as all posts of a thread. It cannot be undone.
+// Nothing is published again: the target stays `posted`, with `deleted_at`. 409 `not_deleted` says why the
+// network refused; the request can be repeated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/posts/{id}/targets/{target}/delete-published (the `DeletePublished` operationId).
+func (c *ClientWithResponses) DeletePublishedWithResponse(ctx context.Context, id PostID, target TargetID, params *DeletePublishedParams, reqEditors ...RequestEditorFn) (*DeletePublishedResponse, error) {
+	rsp, err := c.DeletePublished(ctx, id, target, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePublishedResponse(rsp)
 }
 
 // ResendTargetWithResponse Confirms that an uncertain post does not exist, and publishes it again.
@@ -56482,6 +56708,62 @@ func ParseConfirmTargetResponse(rsp *http.Response) (*ConfirmTargetResponse, err
 		response.Headers200 = &headers
 	case true:
 		var headers ConfirmTargetResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePublishedResponse parses an HTTP response from a DeletePublishedWithResponse call
+func ParseDeletePublishedResponse(rsp *http.Response) (*DeletePublishedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePublishedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Post
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePublishedResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers DeletePublishedResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

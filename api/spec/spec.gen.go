@@ -2238,6 +2238,7 @@ const (
 	WebhookTypeDomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
 	WebhookTypePageChanged               WebhookType = "page.changed"
 	WebhookTypePostApproved              WebhookType = "post.approved"
+	WebhookTypePostDiffers               WebhookType = "post.differs"
 	WebhookTypePostFailed                WebhookType = "post.failed"
 	WebhookTypePostLate                  WebhookType = "post.late"
 	WebhookTypePostPosted                WebhookType = "post.posted"
@@ -2270,6 +2271,8 @@ func (e WebhookType) Valid() bool {
 	case WebhookTypePageChanged:
 		return true
 	case WebhookTypePostApproved:
+		return true
+	case WebhookTypePostDiffers:
 		return true
 	case WebhookTypePostFailed:
 		return true
@@ -3371,13 +3374,16 @@ type DeadLetter struct {
 	Code      *string            `json:"code,omitempty"`
 
 	// Content The beginning of the text, at most 200 characters.
-	Content string             `json:"content"`
-	Handle  string             `json:"handle"`
-	Message string             `json:"message"`
-	Network string             `json:"network"`
-	PostId  openapi_types.UUID `json:"post_id"`
+	Content string `json:"content"`
 
-	// Reason Error class: auth, rejected, duplicate, not_sent, transient, throttled, ambiguous or late.
+	// Differences Of the reason `differs`: what the network made otherwise than asked.
+	Differences *[]Note            `json:"differences,omitempty"`
+	Handle      string             `json:"handle"`
+	Message     string             `json:"message"`
+	Network     string             `json:"network"`
+	PostId      openapi_types.UUID `json:"post_id"`
+
+	// Reason Error class: auth, rejected, duplicate, not_sent, transient, throttled, ambiguous or late. `differs`: it is published otherwise than asked, see `differences`.
 	Reason        string     `json:"reason"`
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
 	Since         time.Time  `json:"since"`
@@ -3424,6 +3430,21 @@ type DeadLetterPage struct {
 
 // DeliveryStatus `dead`: all attempts failed, or the endpoint is disabled.
 type DeliveryStatus string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Code Stable: text_differs, text_cut, attachments_differ, attachment_order_differs, poll_lost, poll_differs, reply_lost, reply_differs, visibility_differs, visibility_wider, warning_lost, cover_lost, warning_differs, language_differs, time_differs, option_differs.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	// Params The values in a message by name, for clients that write it in another language: strings,
+	// numbers and lists. The end of a name says what the value is: `_at` a time, `_seconds` a
+	// duration, `_bytes` a size.
+	Params *MessageParams `json:"params,omitempty"`
+
+	// Segment From 0.
+	Segment int `json:"segment"`
+}
 
 // Disconnection defines model for Disconnection.
 type Disconnection struct {
@@ -7119,13 +7140,22 @@ type SystemStatus struct {
 type Target struct {
 	AccountId openapi_types.UUID `json:"account_id"`
 	Attempts  int                `json:"attempts"`
-	Error     *TargetError       `json:"error,omitempty"`
-	Handle    string             `json:"handle"`
-	Id        openapi_types.UUID `json:"id"`
+
+	// DeletedAt When it was deleted at the network by `delete-published`.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+
+	// Differences What the network made otherwise than asked, as far as its responses show it.
+	Differences *[]Difference      `json:"differences,omitempty"`
+	Error       *TargetError       `json:"error,omitempty"`
+	Handle      string             `json:"handle"`
+	Id          openapi_types.UUID `json:"id"`
 
 	// LateMs sent_at − scheduled_time.
-	LateMs  *int64 `json:"late_ms,omitempty"`
-	Network string `json:"network"`
+	LateMs *int64 `json:"late_ms,omitempty"`
+
+	// NeedsReview A warning is lost, or more people can see the post than asked for, and nobody has decided yet: delete it there, or discard.
+	NeedsReview *bool  `json:"needs_review,omitempty"`
+	Network     string `json:"network"`
 
 	// Override What differs on this account, with the three states of Override: absent is inherited, empty is none.
 	Override *PostOverride `json:"override,omitempty"`
@@ -8349,6 +8379,12 @@ type ConfirmTargetParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// DeletePublishedParams defines parameters for DeletePublished.
+type DeletePublishedParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ResendTargetParams defines parameters for ResendTarget.
 type ResendTargetParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
@@ -9460,6 +9496,9 @@ type ServerInterface interface {
 	// ConfirmTarget Confirms that an uncertain post exists, and its URL.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
+	// DeletePublished Deletes a published post at its network. For editors and owners.
+	// (POST /api/v1/posts/{id}/targets/{target}/delete-published)
+	DeletePublished(c *gin.Context, id PostID, target TargetID, params DeletePublishedParams)
 	// ResendTarget Confirms that an uncertain post does not exist, and publishes it again.
 	// (POST /api/v1/posts/{id}/targets/{target}/resend)
 	ResendTarget(c *gin.Context, id PostID, target TargetID, params ResendTargetParams)
@@ -13378,6 +13417,64 @@ func (siw *ServerInterfaceWrapper) ConfirmTarget(c *gin.Context) {
 	}
 
 	siw.Handler.ConfirmTarget(c, id, target, params)
+}
+
+// DeletePublished operation middleware
+func (siw *ServerInterfaceWrapper) DeletePublished(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "target" -------------
+	var target TargetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "target", c.Param("target"), &target, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePublishedParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeletePublished(c, id, target, params)
 }
 
 // ResendTarget operation middleware
@@ -17690,6 +17787,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/posts/:id/discard", wrapper.DiscardPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/confirm", wrapper.ConfirmTarget)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/resend", wrapper.ResendTarget)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/delete-published", wrapper.DeletePublished)
 	router.GET(options.BaseURL+"/api/v1/dead-letters", wrapper.ListDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/dead-letters/counts", wrapper.CountDeadLetters)
 	router.POST(options.BaseURL+"/api/v1/dead-letters/retry", wrapper.RetryDeadLetters)
@@ -23127,6 +23225,54 @@ type ConfirmTargetdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConfirmTargetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePublishedRequestObject struct {
+	Id     PostID   `json:"id"`
+	Target TargetID `json:"target"`
+	Params DeletePublishedParams
+}
+
+type DeletePublishedResponseObject interface {
+	VisitDeletePublishedResponse(w http.ResponseWriter) error
+}
+
+type DeletePublished200JSONResponse struct{ PostJSONResponse }
+
+func (response DeletePublished200JSONResponse) VisitDeletePublishedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePublisheddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeletePublisheddefaultApplicationProblemPlusJSONResponse) VisitDeletePublishedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -29548,6 +29694,9 @@ type StrictServerInterface interface {
 	// ConfirmTarget Confirms that an uncertain post exists, and its URL.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
+	// DeletePublished Deletes a published post at its network. For editors and owners.
+	// (POST /api/v1/posts/{id}/targets/{target}/delete-published)
+	DeletePublished(ctx context.Context, request DeletePublishedRequestObject) (DeletePublishedResponseObject, error)
 	// ResendTarget Confirms that an uncertain post does not exist, and publishes it again.
 	// (POST /api/v1/posts/{id}/targets/{target}/resend)
 	ResendTarget(ctx context.Context, request ResendTargetRequestObject) (ResendTargetResponseObject, error)
@@ -33571,6 +33720,34 @@ func (sh *strictHandler) ConfirmTarget(ctx *gin.Context, id PostID, target Targe
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ConfirmTargetResponseObject); ok {
 		if err := validResponse.VisitConfirmTargetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePublished operation middleware
+func (sh *strictHandler) DeletePublished(ctx *gin.Context, id PostID, target TargetID, params DeletePublishedParams) {
+	var request DeletePublishedRequestObject
+
+	request.Id = id
+	request.Target = target
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePublished(ctx, request.(DeletePublishedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePublished")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeletePublishedResponseObject); ok {
+		if err := validResponse.VisitDeletePublishedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -54,7 +54,11 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if err := form.WriteField(name, fields[name]); err != nil {
+		field, err := form.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + quotedName(name) + `"`}})
+		if err == nil {
+			_, err = io.WriteString(field, fields[name])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("write form field %s: %w", name, err)
 		}
 	}
@@ -72,7 +76,7 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	}
 	for _, file := range files {
 		header := textproto.MIMEHeader{}
-		header.Set("Content-Disposition", multipart.FileContentDisposition(file.Field, file.Name))
+		header.Set("Content-Disposition", `form-data; name="`+quotedName(file.Field)+`"; filename="`+quotedName(file.Name)+`"`)
 		header.Set("Content-Type", file.Type)
 		if _, err := form.CreatePart(header); err != nil {
 			return nil, fmt.Errorf("write the form's file part: %w", err)
@@ -90,6 +94,14 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	}
 	cut()
 	return &Body{Type: form.FormDataContentType(), Length: length, Reader: io.MultiReader(parts...), Closer: data}, nil
+}
+
+// quotedName encodes the name of a field or file as browsers and curl do: percent-encoded
+// is what would end it (https://html.spec.whatwg.org/multipage/form-control-infrastructure.html
+// #multipart-form-data). The backslashes of net/textproto are refused by servers on
+// Node.js 20 to 24.
+func quotedName(name string) string {
+	return strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A").Replace(name)
 }
 
 // closers closes all of its elements.

@@ -121,6 +121,9 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 		GotConn:      func(httptrace.GotConnInfo) { connected.Store(true) },
 		WroteHeaders: func() { wrote.Store(true); sent.Store(time.Now().UnixNano()) },
 	})
+	if request.Create {
+		traced = withCreate(traced)
+	}
 	req, err := newRequest(traced, request)
 	if err != nil {
 		return nil, newError(request, network.NotSent, "bad_request", "The request could not be built", err)

@@ -30,7 +30,9 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 		IdleConnTimeout:     60 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second,
 	}
-	return &http.Client{Transport: &limiter{next: transport}}, nil
+	fresh := transport.Clone()
+	fresh.DisableKeepAlives = true
+	return &http.Client{Transport: &limiter{next: transport, fresh: fresh}}, nil
 }
 
 // Host returns the host to call for an account at baseURL, on a network with a

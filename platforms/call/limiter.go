@@ -29,6 +29,10 @@ const (
 // limit: their calls share connections.
 type limiter struct {
 	next http.RoundTripper
+	// fresh opens a connection for each call, for calls that must not happen twice: some
+	// servers and proxies close a connection after a response without saying so, and then
+	// nobody knows whether the next call on it was read (RFC 9112, 9.3.1).
+	fresh http.RoundTripper
 
 	mu          sync.Mutex
 	hosts       map[string]*hostCalls
@@ -61,10 +65,25 @@ func (l *limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	started := time.Now()
-	res, err := l.next.RoundTrip(r)
+	started, next := time.Now(), l.next
+	if l.fresh != nil && isCreate(r.Context()) {
+		next = l.fresh
+	}
+	res, err := next.RoundTrip(r)
 	l.release(r.URL.Host, time.Since(started), err == nil && res.ProtoMajor >= 2)
 	return res, err
+}
+
+type createKey struct{}
+
+// withCreate marks the context of a call that must not happen twice.
+func withCreate(ctx context.Context) context.Context {
+	return context.WithValue(ctx, createKey{}, true)
+}
+
+func isCreate(ctx context.Context) bool {
+	create, _ := ctx.Value(createKey{}).(bool)
+	return create
 }
 
 func (l *limiter) isMultiplexed(name string) bool {

@@ -50,6 +50,7 @@ const (
 	PostDiscarded       Action = "post.discarded"
 	PostResent          Action = "post.resent"
 	PostConfirmed       Action = "post.confirmed"
+	PostDeletedThere    Action = "post.deleted_there"
 	PostApproved        Action = "post.approved"
 	PostRejected        Action = "post.rejected"
 	ReviewLinkCreated   Action = "post.review_link_created"

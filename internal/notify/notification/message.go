@@ -99,6 +99,7 @@ func titles() map[string]webpage.Text {
 		"posted":                {EN: "Published on %s", VI: "Đã đăng lên %s"},
 		"failed":                {EN: "Not published on %s", VI: "Không đăng được lên %s"},
 		"uncertain":             {EN: "Check whether it was published on %s", VI: "Cần kiểm tra đã đăng lên %s chưa"},
+		"differs":               {EN: "Published otherwise than asked on %s", VI: "Bài trên %s khác với yêu cầu"},
 		"late":                  {EN: "A post is late", VI: "Có bài viết bị trễ"},
 		"submitted":             {EN: "Approval requested", VI: "Có bài chờ duyệt"},
 		"approved":              {EN: "Post approved", VI: "Bài đã được duyệt"},
@@ -193,6 +194,10 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string, messages m
 			add(webpage.Text{EN: "Searched for: this text on %s, sent at %s.", VI: "Đã tìm: nội dung này trên %s, gửi lúc %s."}, about, when(*d.Sent))
 		}
 		add(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, messages.Join(d.found(), c.Location(), messageKinds()...))
+	case "differs":
+		for _, one := range d.Evidence {
+			e.Lines = append(e.Lines, oneLine(messages.Text(one, c.Location(), messageKinds()...)))
+		}
 	case "late":
 		if f.Scheduled != nil {
 			add(webpage.Text{EN: "It was due at %s.", VI: "Lịch đăng: %s."}, when(*f.Scheduled))

@@ -69,7 +69,7 @@ func (b *batchedStore) Claim(ctx context.Context, call post.Call, lease time.Dur
 // RecordOutcome records an outcome, together with others if the post is posted.
 func (b *batchedStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	b.inFlight.remove(o.OperationID)
-	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 {
+	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 || len(o.Differences) > 0 {
 		return b.BatchStore.RecordOutcome(ctx, o)
 	}
 	ok, err := b.outcomes.Do(ctx, o)

@@ -220,7 +220,7 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
 		Attempts: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
 		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
-			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}}
+			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}, Differences: receipt.Differences}
 	if last := call.Segment+1 >= len(j.segments); !last {
 		out.Status, out.Event, out.PostedAt = post.TargetPublishing, post.EventSegment, nil
 		out.EventData["segment"], out.EventData["of"] = call.Segment, len(j.segments)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 )
 
 // ReasonLate is the error class of a target that its post's late policy
@@ -22,8 +23,8 @@ type DeadLetter struct {
 	AccountID     uuid.UUID
 	Network       string
 	Handle        string
-	Status        TargetStatus // failed or uncertain
-	Reason        string       // error class
+	Status        TargetStatus // failed or uncertain; posted or publishing if it differs
+	Reason        string       // error class, or ReasonDiffers
 	Code          string
 	Message       string
 	Attempts      int
@@ -31,6 +32,7 @@ type DeadLetter struct {
 	ScheduledTime time.Time
 	TimeZone      string
 	Since         time.Time
+	Differences   message.Messages // of ReasonDiffers
 }
 
 // DeadLetterCount is how many dead letters there are of one kind.
@@ -46,6 +48,12 @@ type DeadLetterCount struct {
 func NotDeadLetter() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
 		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: confirm the post or resend it."}
+}
+
+// NotDeletable refuses to delete what is not published, or still being published.
+func NotDeletable() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_deletable",
+		Message: "Only a post that is published completely can be deleted at its network, and only once. Load it again."}
 }
 
 // NotUncertain refuses a decision about a target that is not uncertain.

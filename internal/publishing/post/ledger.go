@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/message"
 )
 
 // States of a call in the ledger.
@@ -80,4 +82,6 @@ type Outcome struct {
 	WaitsUntil  *time.Time // when the next segment is due; nil: immediately
 	Event       string
 	EventData   map[string]any
+	// Differences are what the network made of the segment otherwise than asked.
+	Differences message.Messages
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/utm"
 )
 
@@ -117,7 +118,19 @@ type Target struct {
 	PostedAt     *time.Time // when its response arrived
 	UpdatedAt    time.Time
 	Published    []PublishedSegment // of a thread: the segments that are out
+	Differences  []Difference       // what the network made otherwise than asked
+	NeedsReview  bool               // one of them is serious, and nobody has decided yet
+	DeletedAt    *time.Time         // when a person had it deleted at the network
 }
+
+// Difference is something that a network made of a segment otherwise than asked.
+type Difference struct {
+	message.Message
+	Segment int `json:"segment"`
+}
+
+// ReasonDiffers is the reason of a target in need of a decision that is published.
+const ReasonDiffers = "differs"
 
 // PublishedSegment is one segment at its network.
 type PublishedSegment struct {
@@ -184,6 +197,9 @@ const (
 	EventScheduled  = "scheduled" // a draft became a scheduled post
 	EventPrepared   = "prepared"  // attachments are at the network
 	EventProblem    = "problem"   // found while preparing, before its time
+	EventDiffers    = "differs" // the network made it otherwise than asked
+	EventKept       = "kept"    // a person keeps a post that differs
+	EventDeleted    = "deleted" // a person had it deleted at the network
 	EventSegment    = "segment_posted"
 	EventNoComment  = "comment_failed" // the post is out, its first comment is not
 	EventLate       = "late"           // its time has passed and it is not out

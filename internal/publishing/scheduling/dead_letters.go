@@ -3,12 +3,14 @@ package scheduling
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
 )
 
 // Retry publishes failed targets of a post again; no target ids mean all.
@@ -48,6 +50,52 @@ func (s *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) 
 	return s.notifyChange(ctx, func() (post.Post, error) {
 		return s.Store.Decide(ctx, g, post.Decision{TargetID: target})
 	})
+}
+
+// DeletePublished deletes what is published of a target at its network, the last segment
+// of a thread first. It publishes nothing, now or later: the target stays posted. A
+// failed deletion can be repeated, because deleting again is no error.
+func (s *Scheduler) DeletePublished(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
+	p, err := s.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return post.Post{}, err
+	}
+	if g.IfVersion != 0 && g.IfVersion != p.Version {
+		return post.Post{}, post.VersionMismatch(p.Version)
+	}
+	i := slices.IndexFunc(p.Targets, func(t post.Target) bool { return t.ID == target })
+	if i < 0 || p.Targets[i].Status != post.TargetPosted || p.Targets[i].DeletedAt != nil {
+		return post.Post{}, post.NotDeletable()
+	}
+	published, err := s.Store.PublishedSegments(ctx, target)
+	if err != nil {
+		return post.Post{}, err
+	}
+	_, opened, err := s.Accounts.Open(ctx, p.Targets[i].AccountID)
+	if err != nil {
+		return post.Post{}, err
+	}
+	adapter, ok := s.Networks.Get(p.Targets[i].Network)
+	if !ok || opened.Token.Empty() {
+		return post.Post{}, cannotDelete("The account is not connected. Reconnect it, or delete the post there yourself.")
+	}
+	for _, segment := range slices.Backward(published) {
+		if e := network.AsError(adapter.Delete(ctx, opened, segment.RemoteID)); e != nil {
+			s.Log.WarnContext(ctx, "a published post was not deleted", "post_id", p.ID, "target_id", target, "network", adapter.Name(),
+				"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID)
+			if e.Code == network.CodeUnsupported {
+				return post.Post{}, cannotDelete("The network does not let Dateline delete posts. Delete it there yourself.")
+			}
+			return post.Post{}, cannotDelete("The network did not delete it: " + e.Message + " Try again, or delete it there yourself.")
+		}
+	}
+	// It is gone there: a change of the post meanwhile does not matter.
+	g.IfVersion = 0
+	return s.notifyChange(context.WithoutCancel(ctx), func() (post.Post, error) { return s.Store.Deleted(context.WithoutCancel(ctx), g, target) })
+}
+
+func cannotDelete(sentence string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_deleted", Message: sentence}
 }
 
 // maxBulk limits the posts of one bulk request; the caller repeats it while there are

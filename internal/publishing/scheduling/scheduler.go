@@ -57,6 +57,8 @@ type DeadLetterStore interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error)
+	PublishedSegments(ctx context.Context, target uuid.UUID) ([]post.PublishedSegment, error)
+	Deleted(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 }
 

@@ -52,15 +52,49 @@ func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets [
 	return row, addEvent(ctx, q, row, nil, post.EventRedriven, actor, map[string]any{"targets": again, "reason": reason})
 }
 
-// Discard discards dead letters of a post: all of them if targets is empty.
+// Deleted records that a target was deleted at its network.
+func (s *Store) Deleted(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
+	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
+		deleted, err := q.DeletedTarget(ctx, db.DeletedTargetParams{ID: target, PostID: g.PostID})
+		if noRows(err) {
+			return row, post.NotDeletable()
+		}
+		if err != nil {
+			return row, err
+		}
+		data := map[string]any{"url": deref(deleted.RemoteUrl), "remote_id": deref(deleted.RemoteID)}
+		if err := addEvent(ctx, q, row, &target, post.EventDeleted, g.Actor, data); err != nil {
+			return row, err
+		}
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDeletedThere, map[string]any{"target": target}); err != nil {
+			return row, err
+		}
+		return rollUp(ctx, q, row)
+	})
+}
+
+// Discard discards dead letters of a post, and keeps published targets that differ from
+// what was asked: all of them if targets is empty.
 func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
 		discarded, err := q.DiscardTargets(ctx, db.DiscardTargetsParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
 		if err != nil {
 			return row, err
 		}
-		if len(discarded) == 0 {
+		kept, err := q.AcceptDifferences(ctx, db.AcceptDifferencesParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
+		if err != nil {
+			return row, err
+		}
+		for _, target := range kept {
+			if err := addEvent(ctx, q, row, &target, post.EventKept, g.Actor, nil); err != nil {
+				return row, err
+			}
+		}
+		switch {
+		case len(discarded)+len(kept) == 0:
 			return row, post.NotDeadLetter()
+		case len(discarded) == 0:
+			return rollUp(ctx, q, row)
 		}
 		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": discarded}); err != nil {
 			return row, err
@@ -198,8 +232,15 @@ func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]pos
 	letters := make([]post.DeadLetter, len(rows))
 	for i, r := range rows {
 		letters[i] = post.DeadLetter{TargetID: r.ID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network, Handle: r.Handle,
-			Status: post.TargetStatus(r.Status), Reason: deref(r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage),
+			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage),
 			Attempts: int(r.Attempts), Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC()}
+		if r.Reason == post.ReasonDiffers {
+			letters[i].Code, letters[i].Message = "", ""
+			for _, d := range readDifferences(r.Differences) {
+				letters[i].Differences = append(letters[i].Differences, d.Message)
+			}
+			letters[i].Message = letters[i].Differences.Text()
+		}
 		if r.ScheduledTime != nil {
 			letters[i].ScheduledTime = r.ScheduledTime.UTC()
 		}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -107,7 +108,13 @@ func targetFromRow(r db.PostTarget, network, handle string) post.Target {
 		Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
 		RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
 		ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
-		SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt}
+		SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt,
+		Differences: readDifferences(r.Differences), NeedsReview: r.NeedsReview, DeletedAt: r.DeletedAt}
+}
+
+func readDifferences(raw json.RawMessage) (all []post.Difference) {
+	_ = json.Unmarshal(raw, &all) // written by differencesOf
+	return all
 }
 
 // addPublished adds the published segments of threads.

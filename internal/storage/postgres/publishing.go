@@ -11,6 +11,7 @@ import (
 
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
+	"dateline/platforms/network"
 )
 
 // Claim claims the right to send c once and inserts its ledger row, in one statement. ok
@@ -83,7 +84,11 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		if before.Revision != o.Revision {
 			return pgx.ErrNoRows // changed since it was read: roll back
 		}
-		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
+		differences, needsReview, err := differencesOf(o)
+		if err != nil {
+			return err
+		}
+		_, err = q.FinishTarget(ctx, db.FinishTargetParams{Differences: differences, NeedsReview: needsReview, ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
 			Tries: int32(o.Attempts), NextSegment: o.RemoteID != "" && o.Status.IsOpen(), //nolint:gosec // 0 or 1
 			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
 			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: firstSent(o), PostedAt: o.PostedAt, WaitsUntil: o.WaitsUntil})
@@ -110,6 +115,12 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
 			return err
 		}
+		if len(o.Differences) > 0 {
+			data := map[string]any{"url": o.RemoteURL, "serious": needsReview, post.Evidence: o.Differences.Text(), post.EvidenceParts: o.Differences}
+			if err := addEvent(ctx, q, row, &o.TargetID, post.EventDiffers, post.ActorDateline, data); err != nil {
+				return err
+			}
+		}
 		if row.Status != before.Status && post.Status(row.Status).IsFinal() {
 			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status}); err != nil {
 				return err
@@ -125,6 +136,18 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		return post.Post{}, false, err
 	}
 	return p, true, nil
+}
+
+// differencesOf returns what the network made otherwise than asked as the target stores
+// it, and whether a person has to decide on it.
+func differencesOf(o post.Outcome) (raw json.RawMessage, needsReview bool, err error) {
+	all := make([]post.Difference, len(o.Differences))
+	for i, d := range o.Differences {
+		all[i] = post.Difference{Message: d, Segment: o.Segment}
+		needsReview = needsReview || network.IsSerious(d.Code)
+	}
+	raw, err = json.Marshal(all)
+	return raw, needsReview, err
 }
 
 // A target has the remote id and URL of its first segment.

@@ -13,12 +13,45 @@ import (
 	"github.com/google/uuid"
 )
 
+const acceptDifferences = `-- name: AcceptDifferences :many
+update post_targets set needs_review = false, updated_at = clock_timestamp()
+where post_id = $1 and needs_review
+  and (cardinality($2::uuid[]) = 0 or id = any($2::uuid[]))
+returning id
+`
+
+type AcceptDifferencesParams struct {
+	PostID    uuid.UUID
+	TargetIds []uuid.UUID
+}
+
+// Decides that posts stay as the network made them.
+func (q *Queries) AcceptDifferences(ctx context.Context, arg AcceptDifferencesParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, acceptDifferences, arg.PostID, arg.TargetIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countDeadLetters = `-- name: CountDeadLetters :many
-select t.status, coalesce(t.error_class, '')::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
+select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
-where p.workspace_id = $1 and t.status in ('failed', 'uncertain')
+where p.workspace_id = $1 and (t.status in ('failed', 'uncertain') or t.needs_review)
 group by 1, 2, 3
 order by 1, 2, 3
 `
@@ -58,12 +91,12 @@ func (q *Queries) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const deadLetters = `-- name: DeadLetters :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, t.differences, t.needs_review, t.deleted_at, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
-where p.workspace_id = $1 and t.status in ('failed', 'uncertain')
-  and (cardinality($2::text[]) = 0 or t.error_class = any($2::text[]))
+where p.workspace_id = $1 and (t.status in ('failed', 'uncertain') or t.needs_review)
+  and (cardinality($2::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class else 'differs' end = any($2::text[]))
   and (cardinality($3::text[]) = 0 or a.network = any($3::text[]))
   and ($4::uuid is null or t.account_id = $4)
   and (cardinality($5::uuid[]) = 0 or t.post_id = any($5::uuid[]))
@@ -106,6 +139,10 @@ type DeadLettersRow struct {
 	Override      json.RawMessage
 	Fingerprint   []byte
 	ListedAt      time.Time
+	Differences   []byte
+	NeedsReview   bool
+	DeletedAt     *time.Time
+	Reason        string
 	Content       string
 	ScheduledTime *time.Time
 	TimeZone      string
@@ -153,6 +190,10 @@ func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]Dea
 			&i.Override,
 			&i.Fingerprint,
 			&i.ListedAt,
+			&i.Differences,
+			&i.NeedsReview,
+			&i.DeletedAt,
+			&i.Reason,
 			&i.Content,
 			&i.ScheduledTime,
 			&i.TimeZone,
@@ -199,7 +240,7 @@ update post_targets set status = $1, attempts = 0, fence = fence + 1, claimed_un
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
 where id = $5 and status = 'uncertain'
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at
 `
 
 type DecideTargetParams struct {
@@ -239,6 +280,52 @@ func (q *Queries) DecideTarget(ctx context.Context, arg DecideTargetParams) (Pos
 		&i.Override,
 		&i.Fingerprint,
 		&i.ListedAt,
+		&i.Differences,
+		&i.NeedsReview,
+		&i.DeletedAt,
+	)
+	return i, err
+}
+
+const deletedTarget = `-- name: DeletedTarget :one
+update post_targets set deleted_at = clock_timestamp(), needs_review = false, updated_at = clock_timestamp()
+where id = $1 and post_id = $2 and status = 'posted' and deleted_at is null
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at
+`
+
+type DeletedTargetParams struct {
+	ID     uuid.UUID
+	PostID uuid.UUID
+}
+
+// Records that everything of a target was deleted at its network. Its status stays, so
+// that nothing sends it again.
+func (q *Queries) DeletedTarget(ctx context.Context, arg DeletedTargetParams) (PostTarget, error) {
+	row := q.db.QueryRow(ctx, deletedTarget, arg.ID, arg.PostID)
+	var i PostTarget
+	err := row.Scan(
+		&i.ID,
+		&i.PostID,
+		&i.AccountID,
+		&i.Status,
+		&i.Attempts,
+		&i.Fence,
+		&i.ClaimedUntil,
+		&i.RemoteID,
+		&i.RemoteUrl,
+		&i.ErrorClass,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.SentAt,
+		&i.PostedAt,
+		&i.UpdatedAt,
+		&i.WaitsUntil,
+		&i.Override,
+		&i.Fingerprint,
+		&i.ListedAt,
+		&i.Differences,
+		&i.NeedsReview,
+		&i.DeletedAt,
 	)
 	return i, err
 }

@@ -2037,6 +2037,9 @@ type PostTarget struct {
 	Override     json.RawMessage
 	Fingerprint  []byte
 	ListedAt     time.Time
+	Differences  []byte
+	NeedsReview  bool
+	DeletedAt    *time.Time
 }
 
 type PushKey struct {

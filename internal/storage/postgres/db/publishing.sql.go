@@ -235,9 +235,10 @@ update post_targets set status = $1,
     remote_url = coalesce($5, remote_url),
     error_class = $6, error_code = $7, error_message = $8,
     sent_at = coalesce($9, sent_at), posted_at = $10, waits_until = $11,
+    differences = differences || $12::jsonb, needs_review = needs_review or $13::bool,
     updated_at = clock_timestamp()
-where id = $12 and fence = $13 and status in ('scheduled', 'publishing')
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
+where id = $14 and fence = $15 and status in ('scheduled', 'publishing')
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at
 `
 
 type FinishTargetParams struct {
@@ -252,6 +253,8 @@ type FinishTargetParams struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	WaitsUntil   *time.Time
+	Differences  []byte
+	NeedsReview  bool
 	ID           uuid.UUID
 	Fence        int64
 }
@@ -271,6 +274,8 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		arg.SentAt,
 		arg.PostedAt,
 		arg.WaitsUntil,
+		arg.Differences,
+		arg.NeedsReview,
 		arg.ID,
 		arg.Fence,
 	)
@@ -295,12 +300,15 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		&i.Override,
 		&i.Fingerprint,
 		&i.ListedAt,
+		&i.Differences,
+		&i.NeedsReview,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at from post_targets where id = $1
+select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at from post_targets where id = $1
 `
 
 func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
@@ -326,6 +334,9 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 		&i.Override,
 		&i.Fingerprint,
 		&i.ListedAt,
+		&i.Differences,
+		&i.NeedsReview,
+		&i.DeletedAt,
 	)
 	return i, err
 }
@@ -819,7 +830,7 @@ update post_targets set fence = fence + 1,
 where post_targets.id = $2 and status = 'publishing' and post_targets.fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
   and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at
 `
 
 type TakeOverTargetParams struct {
@@ -860,6 +871,9 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.Override,
 		&i.Fingerprint,
 		&i.ListedAt,
+		&i.Differences,
+		&i.NeedsReview,
+		&i.DeletedAt,
 	)
 	return i, err
 }

@@ -187,7 +187,7 @@ left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > ($1::xid8, $2::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
+  and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
 order by e.tx, e.id limit $3
 `
 
@@ -646,7 +646,7 @@ const pendingWebhookWork = `-- name: PendingWebhookWork :one
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()

@@ -352,12 +352,15 @@ create table post_targets (
     override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
     listed_at     timestamptz not null,                            -- the post's, copied by triggers, to find an account's posts by time
+    differences   jsonb not null default '[]' check (jsonb_typeof(differences) = 'array'), -- what the network made otherwise than asked: [{"segment", "code", "message", "params"}]
+    needs_review  boolean not null default false,                  -- a serious difference on which nobody has decided yet
+    deleted_at    timestamptz,                                     -- when a person had it deleted at the network
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)
 );
 create index post_targets_account on post_targets (account_id, status);
 create index post_targets_page on post_targets (account_id, listed_at, post_id);
-create index post_targets_dead on post_targets (updated_at) where status in ('failed', 'uncertain');
+create index post_targets_dead on post_targets (updated_at) where status in ('failed', 'uncertain') or needs_review;
 create index post_targets_overrides on post_targets using gin (override jsonb_path_ops) where override is not null;
 create index post_targets_fingerprint on post_targets (account_id, fingerprint, id) where fingerprint is not null;
 -- +goose StatementBegin

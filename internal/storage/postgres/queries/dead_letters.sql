@@ -26,6 +26,20 @@ where post_id = @post_id and status in ('failed', 'uncertain')
   and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
 returning id;
 
+-- name: AcceptDifferences :many
+-- Decides that posts stay as the network made them.
+update post_targets set needs_review = false, updated_at = clock_timestamp()
+where post_id = @post_id and needs_review
+  and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
+returning id;
+
+-- name: DeletedTarget :one
+-- Records that everything of a target was deleted at its network. Its status stays, so
+-- that nothing sends it again.
+update post_targets set deleted_at = clock_timestamp(), needs_review = false, updated_at = clock_timestamp()
+where id = @id and post_id = @post_id and status = 'posted' and deleted_at is null
+returning *;
+
 -- name: UndecidedOperation :one
 -- The call that a person has to decide on.
 select o.* from operations o join post_targets t on t.id = o.target_id
@@ -54,12 +68,12 @@ where t.status = 'failed' and t.error_class = 'auth' and t.updated_at > clock_ti
 limit @batch;
 
 -- name: DeadLetters :many
-select t.*, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.*, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
-where p.workspace_id = @workspace_id and t.status in ('failed', 'uncertain')
-  and (cardinality(@reasons::text[]) = 0 or t.error_class = any(@reasons::text[]))
+where p.workspace_id = @workspace_id and (t.status in ('failed', 'uncertain') or t.needs_review)
+  and (cardinality(@reasons::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class else 'differs' end = any(@reasons::text[]))
   and (cardinality(@networks::text[]) = 0 or a.network = any(@networks::text[]))
   and (sqlc.narg('account_id')::uuid is null or t.account_id = sqlc.narg('account_id'))
   and (cardinality(@post_ids::uuid[]) = 0 or t.post_id = any(@post_ids::uuid[]))
@@ -70,11 +84,11 @@ order by t.updated_at desc, t.id desc
 limit @page_size;
 
 -- name: CountDeadLetters :many
-select t.status, coalesce(t.error_class, '')::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
+select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
-where p.workspace_id = @workspace_id and t.status in ('failed', 'uncertain')
+where p.workspace_id = @workspace_id and (t.status in ('failed', 'uncertain') or t.needs_review)
 group by 1, 2, 3
 order by 1, 2, 3;
 

@@ -43,6 +43,7 @@ update post_targets set status = @status,
     remote_url = coalesce(sqlc.narg('remote_url'), remote_url),
     error_class = sqlc.narg('error_class'), error_code = sqlc.narg('error_code'), error_message = sqlc.narg('error_message'),
     sent_at = coalesce(sqlc.narg('sent_at'), sent_at), posted_at = sqlc.narg('posted_at'), waits_until = sqlc.narg('waits_until'),
+    differences = differences || @differences::jsonb, needs_review = needs_review or @needs_review::bool,
     updated_at = clock_timestamp()
 where id = @id and fence = @fence and status in ('scheduled', 'publishing')
 returning *;

@@ -13,6 +13,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
+import { noteText } from '../../i18n/message'
 import { Cause, isQuoted } from '../../components/Cause'
 import { Modal } from '../../components/Modal'
 import { deadCountsQuery } from '../../lib/queries'
@@ -158,14 +159,19 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
         <Text size="sm">
           <strong>{reason(d.reason)}.</strong> {cause(d)}
         </Text>
-        {d.message && (
+        {d.differences?.map((n) => (
+          <Text key={n.code} size="sm" c="dimmed" className="dl-text">
+            {noteText(n)}
+          </Text>
+        ))}
+        {d.message && !d.differences && (
           <Text size="sm" c="dimmed" className="dl-text">
             {isQuoted(d) && `${t('dead.said')} `}
             <Cause cause={d} />
           </Text>
         )}
         <Group gap="xs">
-          <Decisions post={{ id: d.post_id }} target={{ id: d.target_id, status: d.status }} />
+          <Decisions post={{ id: d.post_id }} target={{ id: d.target_id, status: d.status, handle: d.handle, needs_review: d.reason === 'differs', differences: d.differences?.map((n) => ({ ...n, segment: 0 })) }} />
           {d.reason === 'auth' && (
             <LinkButton size="xs" variant="default" to="/accounts" leftSection={<IconPlugConnected size={16} aria-hidden />}>
               {t('accounts.reconnect')}

@@ -6,11 +6,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap, type Target } from '../../api/client'
 import { Cause } from '../../components/Cause'
+import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
 import { Modal } from '../../components/Modal'
-import { formatMilliseconds } from '../../i18n/message'
+import { formatMilliseconds, noteText } from '../../i18n/message'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
@@ -56,6 +57,23 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
           </Group>
         </Anchor>
       )}
+      {target.deleted_at && (
+        <Text size="sm" c="dimmed" data-deleted>
+          {t('post.deletedThere')} <Time at={target.deleted_at} zone={post.time_zone} look="short" />
+        </Text>
+      )}
+      {target.differences && (
+        <Alert color={target.needs_review ? 'red' : 'yellow'} p="xs" title={t('post.differs')} data-differences>
+          <Stack gap={2} component="ul" m={0} pl="md">
+            {target.differences.map((d) => (
+              <Text key={`${d.segment} ${d.code}`} size="sm" component="li" className="dl-text">
+                {(post.thread ?? []).length > 0 && `${t('compose.partOf', { part: d.segment + 1, parts: (post.thread ?? []).length + 1 })}: `}
+                {noteText(d)}
+              </Text>
+            ))}
+          </Stack>
+        </Alert>
+      )}
       {target.error && target.status !== 'posted' && (
         <Alert color={target.status === 'failed' || target.status === 'uncertain' ? 'red' : 'yellow'} p="xs">
           <Text size="sm" className="dl-text">
@@ -80,14 +98,48 @@ export function reason(cls: string): string {
 }
 
 /** What can be done about a target that needs a decision. */
-export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version?: number }; target: Pick<Target, 'id' | 'status'> }) {
+export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version?: number }; target: Pick<Target, 'id' | 'status' | 'handle' | 'needs_review' | 'differences' | 'deleted_at'> }) {
   const { t } = useTranslation()
   const change = useChange(post)
   const may = useAtLeast('author')
   const [opened, { open, close }] = useDisclosure()
   const [url, setURL] = useState('')
-  if (!may || (target.status !== 'failed' && target.status !== 'uncertain')) return null
   const body = { targets: [target.id] }
+  const mayDelete = useAtLeast('editor') && target.status === 'posted' && target.differences !== undefined && !target.deleted_at
+  const [dialog, ask] = useConfirm()
+  const keep = () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))
+  if (may && (mayDelete || target.needs_review))
+    return (
+      <Group gap="xs">
+        {mayDelete && (
+          <Button
+            size="xs"
+            color="red"
+            data-do="delete"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            loading={change.isPending}
+            onClick={() =>
+              ask({
+                title: t('post.deleteThereTitle'),
+                text: t('post.deleteThereText', { handle: target.handle }),
+                action: t('post.deleteThere'),
+                danger: true,
+                run: () => change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/delete-published', { params: { path: { ...path, target: target.id }, header } }))),
+              })
+            }
+          >
+            {t('post.deleteThere')}
+          </Button>
+        )}
+        {target.needs_review && (
+          <Button size="xs" variant="default" data-do="discard" leftSection={<IconCheck size={16} aria-hidden />} onClick={keep}>
+            {t('post.keep')}
+          </Button>
+        )}
+        {dialog}
+      </Group>
+    )
+  if (!may || (target.status !== 'failed' && target.status !== 'uncertain')) return null
   return (
     <Group gap="xs">
       {target.status === 'failed' && (

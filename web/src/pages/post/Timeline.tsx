@@ -8,7 +8,7 @@ import { format } from '../../lib/time'
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
-const colors: Record<string, string> = { posted: 'green', failed: 'red', uncertain: 'orange', ambiguous: 'orange', problem: 'red', late: 'orange', canceled: 'gray', retrying: 'yellow' }
+const colors: Record<string, string> = { posted: 'green', failed: 'red', uncertain: 'orange', differs: 'orange', deleted: 'gray', ambiguous: 'orange', problem: 'red', late: 'orange', canceled: 'gray', retrying: 'yellow' }
 
 /** A post's timeline with milliseconds, oldest first. */
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {

@@ -19,7 +19,7 @@ type Kind = Schemas['NotificationChannelKind']
 
 const kinds: Kind[] = ['email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'push', 'webhook']
 const digests = ['none', 'hourly', 'daily', 'twice_daily'] as const
-const initial: Schemas['WebhookType'][] = ['post.failed', 'post.uncertain', 'post.late', 'account.needs_reconnect']
+const initial: Schemas['WebhookType'][] = ['post.failed', 'post.uncertain', 'post.differs', 'post.late', 'account.needs_reconnect']
 
 /** The parts of a destination that a kind has; those with a question mark are optional. */
 const parts: Record<Kind, string[]> = {

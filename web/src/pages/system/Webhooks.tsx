@@ -11,7 +11,7 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
 
 export const types: Schemas['WebhookType'][] = [
-  'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
+  'post.posted', 'post.failed', 'post.uncertain', 'post.differs', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
   'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'story.missed', 'site.spike', 'site.drop',
   'system.trouble', 'system.recovered', 'rule.paused', 'page.changed',
 ]
