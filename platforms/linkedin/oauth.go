@@ -96,6 +96,12 @@ func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, 
 	request.Method, request.URL, request.Body = http.MethodPost, host+"/oauth/v2/accessToken", call.Form(form)
 	request.Secrets = append(request.Secrets, app.ClientSecret)
 	res, err := l.do(ctx, request)
+	// RFC 6749, 5.2: these refusals are about the application, and not about an account.
+	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" || e.Code == "unauthorized_client") {
+		e.Class, e.Code = network.Rejected, "bad_client"
+		e.Message = "LinkedIn does not know this installation's application: the operator must correct the client id and secret."
+		return nil, e
+	}
 	if err != nil {
 		return nil, err
 	}

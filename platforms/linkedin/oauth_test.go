@@ -101,3 +101,34 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A wrong client id or secret is the operator's fault: no account has to be reconnected.
+func TestRefresh_WrongApplicationIsNoDisconnect(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault fake.Fault
+		class network.Class
+		code  string
+	}{
+		"invalid_client, 401":      {fake.Fault{Status: 401, Body: `{"error":"invalid_client"}`}, network.Rejected, "bad_client"},
+		"invalid_client, 400":      {fake.Fault{Status: 400, Body: `{"error":"invalid_client","error_description":"Client authentication failed"}`}, network.Rejected, "bad_client"},
+		"unauthorized_client":      {fake.Fault{Status: 400, Body: `{"error":"unauthorized_client"}`}, network.Rejected, "bad_client"},
+		"401 without a body":       {fake.Fault{Status: 401, Body: " "}, network.Rejected, "bad_client"},
+		"invalid_grant":            {fake.Fault{Status: 400, Body: `{"error":"invalid_grant","error_description":"The token has expired"}`}, network.Auth, "invalid_grant"},
+		"invalid_grant, no reason": {fake.Fault{Status: 400, Body: `{"error":"invalid_grant"}`}, network.Auth, "invalid_grant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startFake(t, fake.Options{})
+			l := n.adapter()
+			row.fault.Kind, row.fault.Path = fake.Status, "/linkedin/oauth/v2/accessToken"
+			if err := n.server.Inject(row.fault); err != nil {
+				t.Fatal(err)
+			}
+			account := n.member
+			account.RefreshToken = secret.NewText("refresh")
+			_, err := l.Refresh(t.Context(), network.SandboxApp(n.base, redirectURI), account)
+			if e := network.AsError(err); e == nil || e.Class != row.class || e.Code != row.code {
+				t.Errorf("got %v, want %s (%s)", err, row.class, row.code)
+			}
+		})
+	}
+}

@@ -80,7 +80,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
             <Cause cause={target.error} />
           </Text>
           <Text size="xs" c="dimmed" mt={2}>
-            {reason(target.error.class)}
+            {reason(target.error.class, target.error.code)}
           </Text>
         </Alert>
       )}
@@ -91,10 +91,10 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
 
 const safe = (address: string) => /^https?:\/\//i.test(address)
 
-/** The label of an error class, or its code if it is unknown. */
-export function reason(cls: string): string {
-  const key = `reason.${cls}`
-  return i18n.exists(key) ? i18n.t(key as 'reason.auth') : cls
+/** The label of an error's code or class, or the class itself if it is unknown. */
+export function reason(cls: string, code?: string): string {
+  const key = [`reason.${code}`, `reason.${cls}`].find((k) => i18n.exists(k))
+  return key ? i18n.t(key as 'reason.auth') : cls
 }
 
 /** What can be done about a target that needs a decision. */
