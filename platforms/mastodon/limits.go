@@ -117,6 +117,7 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 		domain = host
 	}
 	found := instance{domain: domain, software: m.fetchSoftware(ctx, base), limits: body.limits(host), expires: time.Now().Add(ttl)}
+	found.limits.AppliesMarkdown, found.limits.Ignores = found.software.appliesMarkdown(), found.software.ignored()
 	if found.software.name == "" {
 		found.expires = time.Now().Add(retryTTL)
 	}

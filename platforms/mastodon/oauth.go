@@ -190,6 +190,7 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	account.RemoteID = body.ID
+	account.Notes = home.software.notes()
 	account.Handle = "@" + body.Username + "@" + home.domain
 	account.Name, account.AvatarURL = body.DisplayName, body.Avatar
 	if account.Name == "" {

@@ -144,3 +144,53 @@ func TestPublish_NamesWhatAServerLeftOut(t *testing.T) {
 		})
 	}
 }
+
+func TestPreview_SaysWhatTheServerMakesOfIt(t *testing.T) {
+	for name, row := range map[string]struct {
+		software, text string
+		options        mastodon.PostOptions
+		want           []string
+	}{
+		"asterisks on snac":            {"snac", "2 * 3 * 4", mastodon.PostOptions{}, []string{"markdown_applied"}},
+		"a list on Hollo":              {"hollo", "Hôm nay:\n- mục", mastodon.PostOptions{}, []string{"markdown_applied"}},
+		"a quote on GoToSocial":        {"gotosocial", "> dẫn", mastodon.PostOptions{}, []string{"markdown_applied"}},
+		"a numbered list":              {"hollo", "1. Một", mastodon.PostOptions{}, []string{"markdown_applied"}},
+		"a link in brackets":           {"hollo", "[Báo](https://example.com)", mastodon.PostOptions{}, []string{"markdown_applied"}},
+		"nothing to format":            {"snac", "Giá xăng tăng - 15 giờ", mastodon.PostOptions{}, nil},
+		"asterisks on Mastodon":        {"mastodon", "2 * 3 * 4", mastodon.PostOptions{}, nil},
+		"a warning on Mitra":           {"mitra", "Tin", mastodon.PostOptions{ContentWarning: "a"}, []string{"option_may_be_ignored"}},
+		"public on Mitra":              {"mitra", "Tin", mastodon.PostOptions{Visibility: "public"}, nil},
+		"several options, not known":   {"something", "Tin", mastodon.PostOptions{ContentWarning: "a", Visibility: "unlisted"}, []string{"option_may_be_ignored", "option_may_be_ignored"}},
+		"several options, on Mastodon": {"mastodon", "Tin", mastodon.PostOptions{ContentWarning: "a", Visibility: "unlisted"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, account, _, _ := respond(t, row.software, http.StatusOK, `{}`)
+			limits, err := m.Limits(t.Context(), account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var codes []string
+			for _, note := range m.Preview(network.Content{Text: row.text, Options: row.options}, limits).Notes {
+				codes = append(codes, note.Code)
+			}
+			if !slices.Equal(codes, row.want) {
+				t.Errorf("got %v, want %v", codes, row.want)
+			}
+		})
+	}
+}
+
+func TestIdentify_NotesWhatTheServerLeavesOut(t *testing.T) {
+	for software, want := range map[string]string{"mastodon": "", "gotosocial": "", "hollo": "", "mitra": "ignored_options", "snac": "ignored_options",
+		"something": "unknown_software", "": "unknown_software"} {
+		m, account, _, _ := respond(t, software, http.StatusOK, `{"id":"1","username":"desk"}`)
+		found, err := m.Identify(t.Context(), account)
+		code := ""
+		if len(found.Notes) > 0 {
+			code = found.Notes[0].Code
+		}
+		if err != nil || code != want {
+			t.Errorf("%s: got the notes %+v, %v; want %q", software, found.Notes, err, want)
+		}
+	}
+}

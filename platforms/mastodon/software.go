@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
 )
 
@@ -72,6 +73,27 @@ func (s software) ignored() []string {
 		return []string{"quote_policy"}
 	}
 	return []string{"visibility", "content_warning", "poll", "quote_policy"}
+}
+
+// isKnown reports whether the behavior of the software is known.
+func (s software) isKnown() bool {
+	switch s.name {
+	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma", "hollo", "mitra", "snac":
+		return true
+	}
+	return false
+}
+
+// notes tell people who connect an account what the server leaves out.
+func (s software) notes() message.Messages {
+	options := strings.Join(s.ignored(), ", ")
+	switch {
+	case !s.isKnown():
+		return message.One("unknown_software", "Dateline does not know {software}. Some servers with Mastodon's API leave out {options}; what is left out is shown on each post.", s.String(), options)
+	case options != "":
+		return message.One("ignored_options", "{software} leaves out {options}; what is left out is shown on each post.", s.String(), options)
+	}
+	return nil
 }
 
 // knownSoftware returns the software of an instance without a call.

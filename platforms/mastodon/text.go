@@ -1,7 +1,9 @@
 package mastodon
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -101,7 +104,7 @@ const shownURLLength = 30
 // Preview shows the text the way app/lib/text_formatter.rb formats it: links lose
 // their scheme and everything after 30 characters. A post without files gets the
 // card of its first link (app/services/fetch_link_card_service.rb).
-func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Preview {
+func (*Mastodon) Preview(content network.Content, limits network.Limits) network.Preview {
 	text := strings.Trim(content.Text, blank)
 	hidden := regexp.MustCompile(`(?i)^https?://(www\.)?`) // URL_PREFIX_REGEX
 	var p network.Preview
@@ -132,7 +135,27 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 	}
 	plain(len(text))
 	p.Text = shown.String()
+	p.Notes = notes(content, limits)
 	return p
+}
+
+// notes say what the server makes of the text and the options.
+func notes(content network.Content, limits network.Limits) message.Messages {
+	var all message.Messages
+	// CommonMark 2.4, 4.2, 4.4, 5 and 6: what may be read as a mark.
+	marks := regexp.MustCompile("(?m)[*_~`\\\\\\[]|^[ \\t]*(?:[-+>#=]|[0-9]{1,9}[.)])|^    ")
+	if limits.AppliesMarkdown && marks.MatchString(content.Text) {
+		all = append(all, message.New("markdown_applied", "{by} renders Markdown: characters such as * and _, and lines that begin with -, > or #, may format the text instead of being shown.", limits.AllowedBy))
+	}
+	options, _ := content.Options.(PostOptions)
+	for name, chosen := range map[string]bool{"visibility": options.Visibility != "" && options.Visibility != "public", "content_warning": options.ContentWarning != "",
+		"poll": options.Poll != nil, "quote_policy": options.QuotePolicy != ""} {
+		if chosen && slices.Contains(limits.Ignores, name) {
+			all = append(all, message.New("option_may_be_ignored", "{by} may leave out {option}.", limits.AllowedBy, name))
+		}
+	}
+	slices.SortFunc(all, func(a, b message.Message) int { return cmp.Compare(a.Text, b.Text) })
+	return all
 }
 
 func truncate(text string) string {

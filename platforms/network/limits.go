@@ -33,7 +33,9 @@ type Limits struct {
 	MixedMedia       bool     // one post can contain images and video
 	FetchesMedia     bool     // the network fetches attachments from a public address
 	SupportsReply    bool
-	RejectsRepeats   bool // it rejects a text that the account has posted before
+	AppliesMarkdown  bool     // to every text
+	Ignores          []string // options that the server is known, or likely, to leave out
+	RejectsRepeats   bool     // it rejects a text that the account has posted before
 	// IdempotencyWindow is the number of seconds in which a second call with the
 	// same key and content publishes nothing: the network returns the first post,
 	// or Duplicate with Error.Existing. 0: the network has no idempotency keys.

@@ -89,6 +89,9 @@ type Account struct {
 	// Adapters set it where an account is identified. It may expire.
 	AvatarURL string
 	Kind      Kind // empty: KindPerson
+	// Notes say what the account's server is known to leave out of posts. Adapters set
+	// them where an account is identified.
+	Notes message.Messages
 	Token     secret.Text
 	Scopes    []string
 

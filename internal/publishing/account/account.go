@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/utm"
 	"dateline/platforms/network"
 )
@@ -52,6 +53,8 @@ type Account struct {
 	RefreshDueAt     time.Time // when the token is renewed ahead of its expiry
 	RefreshFailures  int       // since the last success
 	LastRefreshAt    time.Time
+
+	Notes message.Messages // what its server is known to leave out of posts
 
 	CheckedAt time.Time  // when the network last confirmed the account
 	LastError *LastError // since then; nil: none

@@ -137,7 +137,7 @@ func (s *Service) log() *slog.Logger {
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, AvatarURL: a.AvatarURL, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
-		IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
+		Notes: a.Notes, IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
 	if row.IsRenewable {
 		row.RefreshDueAt = refreshDue(a, time.Now())
 	}

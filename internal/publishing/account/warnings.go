@@ -29,5 +29,5 @@ func (a Account) Warnings(now time.Time) message.Messages {
 	if a.RefreshFailures > 0 && a.LastError != nil && a.LastError.Class != network.Auth {
 		out = append(out, message.New("not_renewed", "The token could not be renewed yet and will be retried.[ The network said: {answer}]", said))
 	}
-	return out
+	return append(out, a.Notes...)
 }

@@ -2,12 +2,14 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"dateline/internal/infra/blob"
 )
@@ -28,7 +30,7 @@ func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part
 	pages := s3.NewListPartsPaginator(b.client, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &upload})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		if status(err) == http.StatusNotFound {
+		if isUnknownUpload(err) {
 			return nil, blob.ErrNotFound
 		}
 		if err != nil {
@@ -62,8 +64,28 @@ func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string
 // error.
 func (b *Bucket) AbortMultipartUpload(ctx context.Context, key, upload string) error {
 	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload})
-	if err != nil && status(err) != http.StatusNotFound {
+	if err != nil && !isUnknownUpload(err) {
 		return fmt.Errorf("abandoning the upload of %s: %w", key, err)
 	}
 	return nil
+}
+
+// isUnknownUpload reports whether a call failed because its upload was completed or
+// aborted, or never existed. S3 answers 404 NoSuchUpload; servers that check the form of
+// the id first answer 400. Other refusals with 400 are about the credentials, the clock
+// or the connection.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+func isUnknownUpload(err error) bool {
+	if status(err) == http.StatusNotFound {
+		return true
+	}
+	var refused smithy.APIError
+	if !errors.As(err, &refused) || status(err) != http.StatusBadRequest {
+		return false
+	}
+	switch refused.ErrorCode() {
+	case "NoSuchUpload", "InvalidArgument", "InvalidRequest", "InvalidUploadId", "BadRequest", "UnknownError", "":
+		return true
+	}
+	return false
 }

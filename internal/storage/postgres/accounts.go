@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/message"
 	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/account"
 
@@ -20,6 +21,10 @@ import (
 // same remote id. Sealed tokens are bound to the account's id, so seal receives it.
 func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
 	settings, err := settingsJSON(a.Settings)
+	if err != nil {
+		return account.Account{}, err
+	}
+	notes, err := json.Marshal(append(message.Messages{}, a.Notes...))
 	if err != nil {
 		return account.Account{}, err
 	}
@@ -39,7 +44,7 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
 				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
 				Renewable: a.IsRenewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
-				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy})
+				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy, Notes: notes})
 			if err != nil {
 				return err
 			}
@@ -168,6 +173,7 @@ func accountFromRow(r db.Account) account.Account {
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
 		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
 	a.UTM = readUTM(r.Utm)
+	_ = json.Unmarshal(r.Notes, &a.Notes)       // was written as such
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
 		a.LastError = &account.LastError{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}

@@ -38,7 +38,7 @@ func (q *Queries) AccountIDByRemote(ctx context.Context, arg AccountIDByRemotePa
 }
 
 const accountsByID = `-- name: AccountsByID :many
-select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where workspace_id = $1 and id = any($2::uuid[])
 `
 
 type AccountsByIDParams struct {
@@ -94,6 +94,7 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 			&i.ErrorAt,
 			&i.WarnedFor,
 			&i.WarnedDays,
+			&i.Notes,
 		); err != nil {
 			return nil, err
 		}
@@ -110,7 +111,7 @@ update accounts set is_default = coalesce($1, is_default),
     label = coalesce($2, label), color = coalesce($3, color), utm = coalesce($4::jsonb, utm),
     settings = (settings || $5::jsonb) - $6::text[]
 where id = $7 and workspace_id = $8
-returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes
 `
 
 type ChangeAccountParams struct {
@@ -177,12 +178,13 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 		&i.ErrorAt,
 		&i.WarnedFor,
 		&i.WarnedDays,
+		&i.Notes,
 	)
 	return i, err
 }
 
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -233,6 +235,7 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 			&i.ErrorAt,
 			&i.WarnedFor,
 			&i.WarnedDays,
+			&i.Notes,
 		); err != nil {
 			return nil, err
 		}
@@ -331,7 +334,7 @@ func (q *Queries) FailRefresh(ctx context.Context, arg FailRefreshParams) (int64
 }
 
 const getAccount = `-- name: GetAccount :one
-select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -376,6 +379,7 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.ErrorAt,
 		&i.WarnedFor,
 		&i.WarnedDays,
+		&i.Notes,
 	)
 	return i, err
 }
@@ -534,7 +538,7 @@ const leaseRefresh = `-- name: LeaseRefresh :one
 update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and token_version = $4 and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
-returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes
 `
 
 type LeaseRefreshParams struct {
@@ -592,12 +596,13 @@ func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Acc
 		&i.ErrorAt,
 		&i.WarnedFor,
 		&i.WarnedDays,
+		&i.Notes,
 	)
 	return i, err
 }
 
 const listAccounts = `-- name: ListAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -648,6 +653,7 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 			&i.ErrorAt,
 			&i.WarnedFor,
 			&i.WarnedDays,
+			&i.Notes,
 		); err != nil {
 			return nil, err
 		}
@@ -895,22 +901,22 @@ func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (Connect
 
 const upsertAccount = `-- name: UpsertAccount :one
 insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
-    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
+    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, notes, checked_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     not exists (select 1 from accounts a where a.workspace_id = $2 and a.status <> 'disconnected'),
     $10, $11, $12, $13, $14, $15,
-    $16, $17, $18, clock_timestamp())
+    $16, $17, $18, $19, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
     handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
-    app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
+    app = excluded.app, connected_by = excluded.connected_by, notes = excluded.notes, checked_at = excluded.checked_at,
     token_version = accounts.token_version + 1, refresh_rolls = false, last_refresh_at = null, refresh_failures = 0,
     lease_owner = null, lease_until = null, warned_for = null, warned_days = null,
     error_class = null, error_code = null, error_message = null, error_at = null,
     status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
-returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes
 `
 
 type UpsertAccountParams struct {
@@ -932,6 +938,7 @@ type UpsertAccountParams struct {
 	Settings         json.RawMessage
 	App              string
 	ConnectedBy      *uuid.UUID
+	Notes            []byte
 }
 
 // No row: the account is stored under another id, so its token was sealed for the wrong
@@ -956,6 +963,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		arg.Settings,
 		arg.App,
 		arg.ConnectedBy,
+		arg.Notes,
 	)
 	var i Account
 	err := row.Scan(
@@ -997,6 +1005,7 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		&i.ErrorAt,
 		&i.WarnedFor,
 		&i.WarnedDays,
+		&i.Notes,
 	)
 	return i, err
 }

@@ -1516,6 +1516,7 @@ type Account struct {
 	ErrorAt          *time.Time
 	WarnedFor        *time.Time
 	WarnedDays       *int32
+	Notes            []byte
 }
 
 type AccountAvatar struct {

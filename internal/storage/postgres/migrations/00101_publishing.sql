@@ -42,6 +42,7 @@ create table accounts (
     error_at           timestamptz,
     warned_for         timestamptz,                                -- the expiry that was last warned about
     warned_days        int,                                        -- days ahead of it
+    notes              jsonb not null default '[]' check (jsonb_typeof(notes) = 'array'), -- what its server leaves out: message.Messages
     unique (workspace_id, network, base_url, remote_id)
 );
 -- Pictures of accounts: small copies, because networks' addresses of them expire.

@@ -2,16 +2,16 @@
 -- No row: the account is stored under another id, so its token was sealed for the wrong
 -- one. Its editable properties are kept.
 insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
-    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
+    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, notes, checked_at)
 values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @avatar_url, @kind,
     not exists (select 1 from accounts a where a.workspace_id = @workspace_id and a.status <> 'disconnected'),
     @token, @scopes, @renewable, sqlc.narg('expires_at'), sqlc.narg('refresh_expires_at'), sqlc.narg('refresh_due_at'),
-    @settings, @app, sqlc.narg('connected_by'), clock_timestamp())
+    @settings, @app, sqlc.narg('connected_by'), @notes, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
     handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
-    app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
+    app = excluded.app, connected_by = excluded.connected_by, notes = excluded.notes, checked_at = excluded.checked_at,
     token_version = accounts.token_version + 1, refresh_rolls = false, last_refresh_at = null, refresh_failures = 0,
     lease_owner = null, lease_until = null, warned_for = null, warned_days = null,
     error_class = null, error_code = null, error_message = null, error_at = null,
