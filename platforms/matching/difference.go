@@ -2,7 +2,6 @@ package matching
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -63,7 +62,7 @@ func (p rewrites) wording(text string) string {
 // Media compares the number of attachments.
 func (c *Comparison) Media(asked, shown int) {
 	if asked != shown {
-		c.add(message.New(network.DifferenceMedia, "It has {count|attachment|attachments} there instead of {asked}.", strconv.Itoa(shown), strconv.Itoa(asked)))
+		c.add(message.New(network.DifferenceMedia, "It has {count|attachment|attachments} there instead of {asked}.", shown, asked))
 	}
 }
 
