@@ -6,7 +6,7 @@ package botfilter
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -39,39 +39,38 @@ func Reasons() []Reason {
 //go:embed tokens.txt
 var tokenFile string
 
+// token is a rule of tokens.txt.
 type token struct {
-	text       string
-	reason     Reason
-	exceptions []string // words that contain the token but are not bots
+	text             string
+	reason           Reason
+	anyStart, anyEnd bool // whether the token may be the end or the beginning of a word
 }
 
 // Matcher recognizes programs by their user agent and headers. It is safe for
 // concurrent use.
 type Matcher struct {
-	tokens  []token
-	finder  *automaton
-	contact *regexp.Regexp
-	cache   cache
+	tokens []token
+	finder *automaton
+	cache  cache
 }
 
 // New returns a matcher with the embedded tokens.
 func New() (*Matcher, error) {
-	m := &Matcher{cache: cache{maxEntries: cacheEntries},
-		// A contact address after an ordinary browser's user agent.
-		contact: regexp.MustCompile(`(?i)\b[a-z0-9-]+\.(?:com|net|org|io|fr|de|ru)(?:/|\)|$)`)}
+	m := &Matcher{cache: cache{maxEntries: cacheEntries}}
 	var texts []string
 	for line := range strings.Lines(tokenFile) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		rule, exceptions, _ := strings.Cut(line, " !")
-		reason, text, ok := strings.Cut(rule, " ")
-		if !ok || text == "" {
+		reason, text, ok := strings.Cut(line, " ")
+		if !ok || !slices.Contains(Reasons(), Reason(reason)) || strings.Trim(text, "*") == "" {
 			return nil, fmt.Errorf("tokens.txt: invalid rule %q", line)
 		}
-		m.tokens = append(m.tokens, token{text: text, reason: Reason(reason), exceptions: strings.Fields(exceptions)})
-		texts = append(texts, text)
+		t := token{text: strings.Trim(text, "*"), reason: Reason(reason)}
+		t.anyStart, t.anyEnd = strings.HasPrefix(text, "*"), strings.HasSuffix(text, "*")
+		m.tokens = append(m.tokens, t)
+		texts = append(texts, t.text)
 	}
 	m.finder = newAutomaton(texts)
 	return m, nil
@@ -97,73 +96,20 @@ func (m *Matcher) MatchAgent(agent string) Reason {
 func (m *Matcher) classify(agent string) Reason {
 	best := int32(-1)
 	m.finder.eachMatch(agent, func(i int32, end int) {
-		if (best < 0 || len(m.tokens[i].text) > len(m.tokens[best].text)) && !m.isException(agent, i, end) {
+		if (best < 0 || len(m.tokens[i].text) > len(m.tokens[best].text)) && m.tokens[i].isNamed(agent, end) {
 			best = i
 		}
 	})
-	switch {
-	case best >= 0:
+	if best >= 0 {
 		return m.tokens[best].reason
-	case !looksLikeBrowser(agent):
-		return NoBrowser
-	case strings.Contains(agent, ".") && m.contact.MatchString(afterEngine(agent)):
+	}
+	if hasContact(agent) || isCompatible(agent) {
 		return Crawler
 	}
-	return ""
-}
-
-// isException reports whether the token that ends at end is part of an excepted
-// word: CUBOT is a phone maker.
-func (m *Matcher) isException(agent string, i int32, end int) bool {
-	for _, word := range m.tokens[i].exceptions {
-		at := strings.Index(word, m.tokens[i].text)
-		from := end - len(m.tokens[i].text) - at
-		if from >= 0 && from+len(word) <= len(agent) && strings.EqualFold(agent[from:from+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
-// afterEngine returns the part after what all browsers have in common.
-func afterEngine(agent string) string {
-	const last = "like Gecko"
-	if at := strings.Index(agent, last); at >= 0 {
-		return agent[at+len(last):]
-	}
-	if at := strings.Index(agent, "Gecko/"); at >= 0 {
-		return agent[at:]
+	if lower := strings.ToLower(agent); !isBrowser(lower) && !isDevice(lower) {
+		return NoBrowser
 	}
 	return ""
-}
-
-// looksLikeBrowser reports whether a user agent has the form of a browser's:
-// since 1995 all begin with Mozilla and the system and name an engine, except
-// those of some older phones.
-func looksLikeBrowser(agent string) bool {
-	for _, phone := range []string{"Opera/", "UCWEB/", "Nokia", "SAMSUNG-", "SonyEricsson", "BlackBerry", "LG-"} {
-		if strings.HasPrefix(agent, phone) {
-			return true
-		}
-	}
-	rest, ok := strings.CutPrefix(agent, "Mozilla/")
-	if !ok || len(rest) < 4 || (rest[:3] != "5.0" && rest[:3] != "4.0") {
-		return false
-	}
-	rest = strings.TrimLeft(rest[3:], " ")
-	if !strings.HasPrefix(rest, "(") {
-		return false
-	}
-	if inside, ok := strings.CutPrefix(rest, "(compatible;"); ok {
-		inside = strings.TrimLeft(inside, " ")
-		return strings.HasPrefix(inside, "MSIE ") && strings.Contains(agent, "Windows") || strings.HasPrefix(inside, "Konqueror/")
-	}
-	for _, engine := range []string{"AppleWebKit/", "Gecko/", "Trident/", "Presto/", "KHTML", "Goanna/"} {
-		if strings.Contains(rest, engine) {
-			return true
-		}
-	}
-	return false
 }
 
 // cacheEntries is the maximum size of each of the two generations: about 6 MB

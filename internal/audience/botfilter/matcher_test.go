@@ -109,7 +109,7 @@ func TestMatcher_ReasonPerToken(t *testing.T) {
 		"":                                  botfilter.NoBrowser,
 		"Mozilla/5.0":                       botfilter.NoBrowser,
 		"Mozilla/5.0 (Windows NT 10.0)":     botfilter.NoBrowser,
-		"Cubot":                             botfilter.NoBrowser,
+		"Cubot":                             botfilter.Crawler,
 		chrome + " Cubot Googlebot/2.1":     botfilter.Crawler,
 		chrome + " Pingdom.com_bot_version": botfilter.Monitor,
 	} {
@@ -117,6 +117,81 @@ func TestMatcher_ReasonPerToken(t *testing.T) {
 			if got := m.MatchAgent(agent); got != want {
 				t.Errorf("%q: got %q, want %q", agent, got, want)
 			}
+		}
+	}
+}
+
+// Programs are found where they name themselves, and nowhere else: not in models,
+// carriers, versions and ids, nor as a part of another word.
+func TestMatcher_PlacesOfNames(t *testing.T) {
+	const (
+		android = "Mozilla/5.0 (Linux; Android 14; SM-A165F Build/UP1A.231005.007; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 " +
+			"Chrome/142.0.0.0 Mobile Safari/537.36"
+		iphone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
+		desktop = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	)
+	inKHTML := func(name string) string { return strings.Replace(desktop, "like Gecko", "like Gecko; "+name, 1) }
+	inSystem := func(name string) string { return strings.Replace(desktop, "x86_64", "x86_64; "+name, 1) }
+	model := func(name string) string {
+		return "Mozilla/5.0 (Linux; Android 4.2.1; " + name + ") AppleWebKit/537.36 (KHTML, like Gecko) Chrome/70.0 Mobile Safari/537.36"
+	}
+	m := newMatcher(t)
+	for _, agent := range []string{
+		iphone + " (Ecosia ios@11.0.0)",
+		android + " AliApp(LA/7.50.0) TTID/600000@lazada_android_7.50.0",
+		iphone + " Instagram 330.0.3 (iPhone14,3; iOS 17_5; en_IR@calendar=gregorian; en; scale=3.00)",
+		android + " CamScanner/6.70.0",
+		model("MAJESTIC Zeus21"),
+		model("HTC Desire 22 pro; htc_botdugls"),
+		model("GLX SpiderI Build/KOT49H"),
+		model("VR BOT 552 PLUS"),
+		model("Moto G (4) Crawler"),
+		model("CUBOT"),
+		strings.ToLower(model("cubot echo")),
+		android + " [FB_IAB/FB4A;FBAV/441.0.0.23.108;IABMV/1;FBCR/OrangeBotswana;]",
+		android + " [FB_IAB/FB4A;FBAV/441.0.0.23.108;FBCR/Go Bot Mobile;]",
+		android + " Instagram 237.0.0.14 Android (31/12; 480dpi; CUBOT; CUBOT X19; vi_VN)",
+		"[FBAN/FB4A;FBAV/600.0.0.0.1;FBBV/1;FBPN/com.facebook.katana;FBDV/SM-A165F;FBSV/15]",
+		"LightSpeed [FBAN/MessengerLiteForiOS;FBAV/255.0.0.30;FBDV/iPhone10,4;FBMD/iPhone;FBSN/iOS]",
+		"TV Bro/1.0 Mozilla/5.0 (Linux; Android 9; X; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/120.0 Safari/537.36",
+		"BrightSign/8.2.35.4 (XT1144-PP) " + desktop,
+		"Mozilla/5.0 Linux; Android 14; SM-A165F AppleWebKit/537.36 KHTML, like Gecko Chrome/142.0.0.0 Mobile Safari/537.36",
+		"Mozilla/5.0 iPhone; CPU iPhone OS 18_1 like Mac OS X AppleWebKit/605.1.15 KHTML, like Gecko Mobile/15E148",
+		"Dalvik/2.1.0 (Linux; U; Android 9; SM-G965U Build/PPR1.180610.011)",
+		"VnExpress/4.1 (iPhone; iOS 17.0; Scale/3.00)",
+		"Mozilla/5.0 (compatible; IBrowse 3.0; AmigaOS4.0)",
+		"SAGEM-myV-55/2.0 Profile/MIDP-2.0 Configuration/CLDC-1.0 UP.Browser/6.2.2.6.d.3.100 (GUI) MMP/1.0",
+		strings.ToLower(android),
+	} {
+		if got := m.MatchAgent(agent); got != "" {
+			t.Errorf("%q: a person was filtered as %s", agent, got)
+		}
+	}
+	for _, agent := range []string{
+		desktop + " CloudflareObservatory/1.0",
+		desktop + " Catchpoint",
+		inSystem("Catchpoint"),
+		model("en-us; Catchpoint"),
+		model("Nexus 5X Build/MMB29P; Storebot-Google/1.0"),
+		model("Nexus 5X; AdsBot-Google; +http://www.google.com/bot.html"),
+		inKHTML("compatible; GoogleAgent-Mariner"),
+		inKHTML("Google Search Console"),
+		inKHTML("Some Future Thing"),
+		desktop + "; Devin/1.0; +devin.ai",
+		desktop + "; Rover/2; +rover.example",
+		desktop + " (contact: ops@probe.example)",
+		desktop + " NewsScan",
+		android + " [FB_IAB/Orca-Android;FBAV/300.1.0.28;FBCR/VN VINAPHONE;] Examplebot",
+		android + " Zalo android/481 Examplebot",
+		"site.ai/scanning " + desktop,
+		inSystem("https://top.mail.example/pass"),
+		"ModularConnector/1.0 (Linux)",
+		"Foo/1.0",
+		"wp_is_mobile",
+		"ipad",
+	} {
+		if got := m.MatchAgent(agent); got == "" {
+			t.Errorf("%q: a program was counted as a person", agent)
 		}
 	}
 }
