@@ -176,8 +176,8 @@ func isBrowser(lower string) bool {
 // isDevice reports whether a user agent names a system or a kind of device that people
 // hold: apps and old phones do not name Mozilla.
 func isDevice(lower string) bool {
-	if strings.HasPrefix(lower, "mozilla/5.0 (") && strings.IndexByte(lower, ')') == len(lower)-1 && !strings.Contains(lower, "msie ") {
-		return false // a browser names its engine, too
+	if strings.HasPrefix(lower, "mozilla/5.0 (") && strings.IndexByte(lower, ')') == len(lower)-1 && !strings.Contains(lower, ";") {
+		return false // only "Mozilla/5.0 (Windows NT 10.0)"
 	}
 	return strings.ContainsAny(lower, "0123456789") && containsAny(lower,
 		// Phones, tablets, watches.
