@@ -316,6 +316,12 @@ sbom: build ## write the software bill of materials to bin/dateline.cdx.json (Cy
 notice: ## write NOTICE: the license of everything that Dateline is built from
 	@go run ./deploy/notice > NOTICE.tmp && mv NOTICE.tmp NOTICE
 
+.PHONY: sources
+sources: ## update the list of search engines, social networks and AI assistants that referrers are named by (LIST=a copy of it)
+	@copy="$(LIST)"; if [ -z "$$copy" ]; then copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
+		git clone --quiet --depth 1 https://github.com/matomo-org/searchengine-and-social-list "$$copy"; fi && \
+		go run ./internal/audience/dimensions/refresh -from "$$copy"
+
 .PHONY: stale
 stale: generate ## fail if generated code is out of date
 	@git diff --exit-code -- internal/storage/postgres/db api/spec client dateline.env.example docs/reference/settings.md || \

@@ -111,7 +111,7 @@ func TestReferrers_Resolve(t *testing.T) {
 		"https://t.co/abc":                            "x.com",
 		"android-app://com.zing.zalo/":                "zalo.me",
 		"android-app://com.instagram.barcelona":       "threads.com",
-		"android-app://com.unknown.app":               "",
+		"android-app://com.unknown.app":               "com.unknown.app",
 		"https://WWW.Blog.Example.:8443/a?utm=1#frag": "blog.example",
 		"https://news.example/other":                  "",
 		"https://m.news.example/other":                "",

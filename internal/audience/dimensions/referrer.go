@@ -1,123 +1,121 @@
 package dimensions
 
 import (
+	_ "embed"
 	"net/url"
 	"slices"
 	"strings"
 )
+
+// ownSites are the sites that known.txt, which make sources writes, lacks or names
+// differently.
+//
+//go:embed sites.txt
+var ownSites string
+
+//go:embed known.txt
+var knownSites string
 
 // knownSite is a site with several names. Subdomains of its hosts belong to it.
 type knownSite struct {
 	name    string
 	channel Channel
 	hosts   []string
-	apps    []string // Android packages in android-app:// referrers
-	agent   string   // token in the User-Agent of its in-app browser
+	apps    []string // Android packages in android-app:// referrers, by prefix
+	agents  []string // tokens in the User-Agents of its in-app browser
 	aliases []string // in utm_source, besides the hosts and the name without its ending
 }
 
-func knownSites() []knownSite {
-	return []knownSite{
-		{"facebook.com", Social, []string{"facebook.com", "fb.com", "fb.me", "messenger.com"}, []string{"com.facebook."}, "FBAN/", []string{"fb", "messenger", "facebook_ads"}},
-		{"facebook.com", Social, nil, nil, "FB_IAB/", nil},
-		{"instagram.com", Social, []string{"instagram.com"}, []string{"com.instagram."}, "Instagram ", []string{"ig"}},
-		{"threads.com", Social, []string{"threads.com", "threads.net"}, []string{"com.instagram.barcelona"}, "Barcelona ", nil},
-		{"zalo.me", Social, []string{"zalo.me", "zaloapp.com"}, []string{"com.zing.zalo"}, "Zalo ", []string{"zalo_oa", "oa"}},
-		{"x.com", Social, []string{"x.com", "twitter.com", "t.co"}, []string{"com.twitter."}, "Twitter for ", []string{"twitter", "tw"}},
-		{"linkedin.com", Social, []string{"linkedin.com", "lnkd.in"}, []string{"com.linkedin."}, "LinkedInApp", []string{"li"}},
-		{"pinterest.com", Social, []string{"pinterest.com", "pin.it"}, []string{"com.pinterest"}, "Pinterest/", nil},
-		{"telegram.org", Social, []string{"telegram.org", "t.me", "telegram.me"}, []string{"org.telegram."}, "Telegram-Android", nil},
-		{"whatsapp.com", Social, []string{"whatsapp.com", "wa.me"}, []string{"com.whatsapp"}, "", nil},
-		{"line.me", Social, []string{"line.me"}, []string{"jp.naver.line."}, " Line/", nil},
-		{"reddit.com", Social, []string{"reddit.com", "redd.it"}, []string{"com.reddit."}, "", nil},
-		{"bsky.app", Social, []string{"bsky.app"}, []string{"xyz.blueskyweb."}, "", []string{"bluesky"}},
-		{"viber.com", Social, []string{"viber.com"}, []string{"com.viber."}, "", nil},
-		{"vk.com", Social, []string{"vk.com"}, nil, "", nil},
-		{"weibo.com", Social, []string{"weibo.com", "weibo.cn"}, nil, "", nil},
-		{"quora.com", Social, []string{"quora.com"}, nil, "", nil},
-		{"discord.com", Social, []string{"discord.com"}, []string{"com.discord"}, "", nil},
-		{"snapchat.com", Social, []string{"snapchat.com"}, []string{"com.snapchat."}, "", nil},
-		{"mastodon.social", Social, []string{"mastodon.social"}, nil, "", []string{"mastodon"}},
-		{"tinhte.vn", Social, []string{"tinhte.vn"}, nil, "", nil},
-		{"voz.vn", Social, []string{"voz.vn"}, nil, "", nil},
-		{"tiktok.com", Video, []string{"tiktok.com"}, []string{"com.zhiliaoapp.musically", "com.ss.android.ugc.trill"}, "musical_ly", nil},
-		{"youtube.com", Video, []string{"youtube.com", "youtu.be", "youtube-nocookie.com"}, []string{"com.google.android.youtube"}, "", []string{"yt"}},
-		{"vimeo.com", Video, []string{"vimeo.com"}, nil, "", nil},
-		{"dailymotion.com", Video, []string{"dailymotion.com", "dai.ly"}, nil, "", nil},
-		{"twitch.tv", Video, []string{"twitch.tv"}, nil, "", nil},
-		{"coccoc.com", Search, []string{"coccoc.com"}, []string{"com.coccoc."}, "", []string{"coc_coc"}},
-		{"bing.com", Search, []string{"bing.com"}, nil, "", nil},
-		{"yahoo.com", Search, []string{"yahoo.com", "yahoo.co.jp"}, nil, "", nil},
-		{"duckduckgo.com", Search, []string{"duckduckgo.com"}, []string{"com.duckduckgo."}, "", nil},
-		{"baidu.com", Search, []string{"baidu.com"}, nil, "", nil},
-		{"yandex.com", Search, []string{"yandex.com", "yandex.ru", "ya.ru"}, nil, "", nil},
-		{"ecosia.org", Search, []string{"ecosia.org"}, nil, "", nil},
-		{"startpage.com", Search, []string{"startpage.com"}, nil, "", nil},
-		{"qwant.com", Search, []string{"qwant.com"}, nil, "", nil},
-		{"search.brave.com", Search, []string{"search.brave.com"}, nil, "", []string{"brave"}},
-		{"kagi.com", Search, []string{"kagi.com"}, nil, "", nil},
-		{"naver.com", Search, []string{"naver.com"}, nil, "", nil},
-		{"sogou.com", Search, []string{"sogou.com"}, nil, "", nil},
-		{"seznam.cz", Search, []string{"seznam.cz"}, nil, "", nil},
-		{"petalsearch.com", Search, []string{"petalsearch.com"}, nil, "", nil},
-		{"chatgpt.com", AI, []string{"chatgpt.com", "chat.openai.com", "openai.com"}, []string{"com.openai."}, "", nil},
-		{"perplexity.ai", AI, []string{"perplexity.ai"}, []string{"ai.perplexity."}, "", nil},
-		{"gemini.google.com", AI, []string{"gemini.google.com", "bard.google.com"}, []string{"com.google.android.apps.bard"}, "", []string{"gemini"}},
-		{"copilot.microsoft.com", AI, []string{"copilot.microsoft.com", "copilot.com"}, []string{"com.microsoft.copilot"}, "", []string{"copilot"}},
-		{"claude.ai", AI, []string{"claude.ai"}, []string{"com.anthropic."}, "", nil},
-		{"deepseek.com", AI, []string{"deepseek.com"}, nil, "", nil},
-		{"grok.com", AI, []string{"grok.com", "x.ai"}, []string{"ai.x."}, "", nil},
-		{"meta.ai", AI, []string{"meta.ai"}, nil, "", nil},
-		{"poe.com", AI, []string{"poe.com"}, nil, "", nil},
-		{"you.com", AI, []string{"you.com"}, nil, "", nil},
-		{"mistral.ai", AI, []string{"mistral.ai"}, nil, "", nil},
-		{"baomoi.com", News, []string{"baomoi.com"}, []string{"com.epi"}, "", []string{"bao_moi"}},
-		{"discover.google.com", News, nil, []string{"com.google.android.googlequicksearchbox"}, "", []string{"googlequicksearchbox", "google_discover", "discover"}},
-		{"news.google.com", News, []string{"news.google.com"}, []string{"com.google.android.apps.magazines"}, "", []string{"google_news", "googlenews"}},
-		{"msn.com", News, []string{"msn.com"}, nil, "", nil},
-		{"flipboard.com", News, []string{"flipboard.com"}, []string{"flipboard."}, "", nil},
-		{"smartnews.com", News, []string{"smartnews.com"}, []string{"jp.gocro.smartnews."}, "", nil},
-		{"apple.news", News, []string{"apple.news"}, nil, "", []string{"apple_news", "applenews"}},
-		{"feedly.com", News, []string{"feedly.com"}, []string{"com.devhd.feedly"}, "", nil},
-		{"mail.google.com", Email, []string{"mail.google.com"}, []string{"com.google.android.gm"}, "", []string{"gmail"}},
-		{"outlook.com", Email, []string{"outlook.com", "outlook.live.com", "outlook.office.com"}, []string{"com.microsoft.office.outlook"}, "", nil},
-		{"mail.yahoo.com", Email, []string{"mail.yahoo.com"}, nil, "", nil},
-		{"google.com", Search, nil, nil, " GSA/", []string{"adwords", "google_ads", "googleads"}},
+// parseSites reads sites.txt.
+func parseSites(text string) []knownSite {
+	var sites []knownSite
+	for line := range strings.Lines(text) {
+		columns := strings.Split(strings.TrimSpace(line), "|")
+		if len(columns) != 6 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		s := knownSite{channel: Channel(strings.TrimSpace(columns[0])), name: strings.TrimSpace(columns[1]),
+			hosts: strings.Fields(columns[2]), apps: strings.Fields(columns[3]), aliases: strings.Fields(columns[5])}
+		for agent := range strings.SplitSeq(columns[4], ",") {
+			if agent = strings.TrimPrefix(agent, " "); strings.TrimSpace(agent) != "" {
+				s.agents = append(s.agents, strings.TrimSuffix(agent, " "))
+			}
+		}
+		sites = append(sites, s)
 	}
+	return sites
 }
 
 // Referrers maps referring URLs to sites and channels. It is safe for concurrent
 // use.
 type Referrers struct {
-	hosts   map[string]string
+	hosts   map[string]string // own and listed; also with {} for a country's domain
+	exact   map[string]string // listed search engines: other services have other hosts
 	apps    map[string]string // by prefix
-	agents  []knownSite
+	agents  []agentToken
 	kinds   map[string]Channel // by name
-	aliases map[string]string  // of utm_source
+	aliases map[string]string  // of utm_source, as squash returns them
 }
+
+// agentToken is a token in the User-Agents of a site's in-app browser.
+type agentToken struct{ token, site string }
 
 // NewReferrers returns the referrers of the known sites.
 func NewReferrers() *Referrers {
-	r := &Referrers{hosts: map[string]string{}, apps: map[string]string{}, kinds: map[string]Channel{}, aliases: map[string]string{}}
-	for _, f := range knownSites() {
-		r.kinds[f.name] = f.channel
-		for _, h := range f.hosts {
-			r.hosts[h] = f.name
+	r := &Referrers{hosts: map[string]string{}, exact: map[string]string{}, apps: map[string]string{}, kinds: map[string]Channel{},
+		aliases: map[string]string{}}
+	for _, s := range parseSites(ownSites) {
+		r.kinds[s.name] = s.channel
+		for _, h := range append(s.hosts, s.name) {
+			r.hosts[h] = s.name
 		}
-		for _, a := range f.apps {
-			r.apps[a] = f.name
+		for _, a := range s.apps {
+			r.apps[a] = s.name
 		}
-		if f.agent != "" {
-			r.agents = append(r.agents, f)
+		for _, token := range s.agents {
+			r.agents = append(r.agents, agentToken{token, s.name})
 		}
-		if label, _, _ := strings.Cut(f.name, "."); strings.Count(f.name, ".") == 1 {
-			r.aliases[label] = f.name // "facebook"
+		for _, alias := range append(s.aliases, s.name) {
+			r.aliases[squash(alias)] = s.name
 		}
-		for _, alias := range f.aliases {
-			r.aliases[alias] = f.name
+		if label, _, _ := strings.Cut(s.name, "."); strings.Count(s.name, ".") == 1 {
+			r.aliases[squash(label)] = s.name // "facebook"
 		}
 	}
+	r.addListed()
 	return r
+}
+
+// addListed adds the sites of known.txt under our names, where we have one.
+func (r *Referrers) addListed() {
+	for line := range strings.Lines(knownSites) {
+		columns := strings.Fields(line)
+		if len(columns) < 3 || columns[0] == "#" {
+			continue
+		}
+		channel, name, hosts := Channel(columns[0]), columns[1], columns[2:]
+		for _, host := range append([]string{name}, hosts...) {
+			if ours := r.lookup(host); ours != "" && r.kinds[ours] == channel {
+				name = ours
+				break
+			}
+		}
+		if r.kinds[name] == "" {
+			r.kinds[name] = channel
+			if label, _, _ := strings.Cut(name, "."); r.aliases[squash(label)] == "" && len(label) > 3 && channel != Search {
+				r.aliases[squash(label)] = name
+			}
+		}
+		to := r.hosts
+		if channel == Search {
+			to = r.exact
+		}
+		for _, host := range hosts {
+			if r.hosts[host] == "" {
+				to[host] = name
+			}
+		}
+	}
 }
 
 // Names returns the names of the known sites of a channel.
@@ -135,61 +133,164 @@ func (r *Referrers) Names(c Channel) []string {
 // maxHostLength is the maximum length of a domain name (RFC 1035, 2.3.4).
 const maxHostLength = 253
 
-// Resolve returns the site of a referring URL: a known site's name, or the
-// host. It returns "" for the site's own hosts, and for no referrer unless the
+// Resolve returns the site of a referring URL: a known site's name, the host, or an
+// app's package. It returns "" for the site's own hosts, and for no referrer unless the
 // user agent is that of a known in-app browser.
 func (r *Referrers) Resolve(address, agent string, own func(host string) bool) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return r.inApp(agent)
 	}
-	host := strings.ToLower(u.Host)
-	if u.Scheme == "android-app" {
-		best := ""
-		for prefix := range r.apps {
-			if strings.HasPrefix(host, prefix) && len(prefix) > len(best) {
-				best = prefix
-			}
-		}
-		return r.apps[best]
-	}
-	host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if own(host) || (u.Scheme != "http" && u.Scheme != "https") || len(host) > maxHostLength || !isHost(host) {
+	switch host := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); {
+	case u.Scheme == "android-app" || u.Scheme == "ios-app":
+		return r.app(u, own)
+	case own(host) || (u.Scheme != "http" && u.Scheme != "https") || len(host) > maxHostLength || !isHost(host):
 		return ""
+	default:
+		return r.site(host)
 	}
-	return r.site(host)
 }
 
-// site returns the name of the site of a host.
+// app returns the site of an app: of the page that its address names, as in
+// android-app://package/https/host (developers.google.com/search/docs/advanced/app-indexing)
+// and ios-app://number/http/host, otherwise of the app.
+func (r *Referrers) app(u *url.URL, own func(host string) bool) string {
+	id := strings.ToLower(u.Host)
+	if path := strings.Split(strings.Trim(u.Path, "/"), "/"); len(path) > 1 && (path[0] == "http" || path[0] == "https") {
+		if host := strings.ToLower(path[1]); len(host) <= maxHostLength && isHost(host) && !own(host) {
+			return r.site(host)
+		}
+	}
+	best := ""
+	for prefix := range r.apps {
+		if strings.HasPrefix(id, prefix) && len(prefix) > len(best) {
+			best = prefix
+		}
+	}
+	switch {
+	case best != "":
+		return r.apps[best]
+	case u.Scheme == "ios-app" && strings.Trim(id, "0123456789") == "" && len(id) < 16:
+		return "id" + id // as the App Store's addresses name it
+	case len(id) <= maxHostLength && isHost(id):
+		return id
+	default:
+		return ""
+	}
+}
+
+// site returns the name of the site of a host. Mail and news have names of their own,
+// also at sites of other kinds.
 func (r *Referrers) site(host string) string {
+	host = strings.TrimPrefix(host, "www.")
+	name := r.lookup(host)
+	service, rest, _ := strings.Cut(host, ".")
+	switch {
+	case r.hosts[host] != "":
+		return name
+	case (service == "mail" || service == "webmail") && strings.Contains(rest, "."):
+		return "mail." + rest
+	case (service == "news" || strings.Contains(host, ".news.")) && r.kinds[name] == Search:
+		return "news." + name
+	case name != "":
+		return name
+	default:
+		return host
+	}
+}
+
+// kind returns the channel of a source.
+func (r *Referrers) kind(source string) Channel {
+	if kind := r.kinds[source]; kind != "" {
+		return kind
+	}
+	service, rest, _ := strings.Cut(source, ".")
+	switch {
+	case service == "mail" && strings.Contains(rest, "."):
+		return Email
+	case service == "news" && r.kinds[rest] == Search:
+		return News
+	default:
+		return ""
+	}
+}
+
+// lookup returns the known site of a host, or "". Subdomains belong to their site.
+func (r *Referrers) lookup(host string) string {
 	if isGoogle(host) {
 		return "google.com"
 	}
+	if name := find(r.exact, host); name != "" && r.hosts[host] == "" {
+		return name
+	}
 	for rest := host; ; {
-		if name, ok := r.hosts[rest]; ok {
+		if name := find(r.hosts, rest); name != "" {
 			return name
 		}
 		_, parent, more := strings.Cut(rest, ".")
 		if !more {
-			return strings.TrimPrefix(host, "www.")
+			return ""
 		}
 		rest = parent
 	}
 }
 
+// find looks a host up, also as one of a country: images.google.com.vn is
+// images.google.{}, and de.search.yahoo.com is {}.search.yahoo.com.
+func find(sites map[string]string, host string) string {
+	if name := sites[host]; name != "" {
+		return name
+	}
+	if country, rest, _ := strings.Cut(host, "."); len(country) == 2 {
+		if name := sites["{}."+rest]; name != "" {
+			return name
+		}
+	}
+	labels := strings.Split(host, ".")
+	last := len(labels) - 1
+	if last > 1 && len(labels[last]) == 2 && len(labels[last-1]) <= 3 {
+		if name := sites[strings.Join(labels[:last-1], ".")+".{}"]; name != "" {
+			return name
+		}
+	}
+	if last > 0 && (len(labels[last]) == 2 || labels[last] == "com") {
+		return sites[strings.Join(labels[:last], ".")+".{}"]
+	}
+	return ""
+}
+
 func (r *Referrers) inApp(agent string) string {
-	for _, f := range r.agents {
-		if strings.Contains(agent, f.agent) {
-			return f.name
+	if agent == "" {
+		return ""
+	}
+	for _, a := range r.agents {
+		if hasToken(agent, a.token) {
+			return a.site
 		}
 	}
 	return ""
 }
 
+// hasToken reports whether an agent contains a token that does not continue a word.
+func hasToken(agent, token string) bool {
+	for from := 0; ; {
+		i := strings.Index(agent[from:], token)
+		if i < 0 {
+			return false
+		}
+		if i += from; i == 0 || !isLetter(agent[i-1]) {
+			return true
+		}
+		from = i + len(token)
+	}
+}
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
+
 // isGoogle reports whether a host is Google search in any country: google.de,
 // google.com.vn.
 func isGoogle(host string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(host, "www."), "google.")
+	rest, ok := strings.CutPrefix(host, "google.")
 	return ok && len(rest) <= 6 && strings.Count(rest, ".") <= 1
 }
 

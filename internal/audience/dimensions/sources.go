@@ -1,7 +1,9 @@
 package dimensions
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,7 +51,7 @@ func (r *Referrers) Arrival(page, referrer, agent string, own func(host string) 
 	var query url.Values
 	if _, raw, ok := strings.Cut(page, "?"); ok {
 		raw, _, _ = strings.Cut(raw, "#")
-		query, _ = url.ParseQuery(raw) // malformed parameters are dropped
+		query = parseParameters(raw)
 	}
 	a := Arrival{Campaign: cleanUTM(query.Get("utm_campaign"))}
 	source, medium := r.declaredSource(query), cleanUTM(query.Get("utm_medium"))
@@ -63,7 +65,7 @@ func (r *Referrers) Arrival(page, referrer, agent string, own func(host string) 
 		source = clickSource(query)
 	}
 	a.Source = source
-	kind := r.kinds[source]
+	kind := r.kind(source)
 	switch declared := mediumChannel(medium); {
 	case isPaid(query, medium):
 		a.Channel = paidChannel(kind)
@@ -82,39 +84,101 @@ func (r *Referrers) Arrival(page, referrer, agent string, own func(host string) 
 	return a
 }
 
+// parseParameters parses a query with names in lower case, because people write
+// UTM_Source, too. Malformed parameters are dropped.
+func parseParameters(raw string) url.Values {
+	parsed, _ := url.ParseQuery(raw)
+	query := make(url.Values, len(parsed))
+	for name, values := range parsed {
+		lower := strings.ToLower(name)
+		if _, ok := query[lower]; !ok || name == lower {
+			query[lower] = values
+		}
+	}
+	return query
+}
+
 // declaredSource returns the source that the URL's parameters name.
 func (r *Referrers) declaredSource(query url.Values) string {
 	source := cleanUTM(query.Get("utm_source"))
 	if source == "" {
 		return ""
 	}
-	if name, ok := r.aliases[source]; ok {
+	if name := r.Source(source); name != "" {
 		return name
-	}
-	host := strings.TrimPrefix(source, "www.")
-	if isHost(host) {
-		return r.site(host)
 	}
 	return source
 }
 
-// clickSource returns the network whose click id the URL contains.
-func clickSource(query url.Values) string {
-	for _, id := range []struct{ parameter, source string }{{"gclid", "google.com"}, {"gbraid", "google.com"}, {"wbraid", "google.com"}, {"dclid", "google.com"},
-		{"msclkid", "bing.com"}, {"ttclid", "tiktok.com"}, {"twclid", "x.com"}, {"li_fat_id", "linkedin.com"}, {"fbclid", "facebook.com"},
-		{"zarsrc", "zalo.me"}, {"zclid", "zalo.me"}, {"igsh", "instagram.com"}, {"igshid", "instagram.com"}} {
-		if query.Has(id.parameter) {
-			return id.source
+// Source returns the name of the source that a text means, such as "Google News",
+// "facebook-ads" or "https://m.facebook.com/"; "" if it is not known and no host.
+func (r *Referrers) Source(text string) string {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if name, ok := r.aliases[squash(text)]; ok {
+		return name
+	}
+	if scheme, rest, ok := strings.Cut(text, "://"); ok && (scheme == "android-app" || scheme == "ios-app") {
+		return r.Resolve(text, "", func(string) bool { return false })
+	} else if ok {
+		text = rest
+	}
+	host := text
+	if i := strings.IndexAny(host, "/?#:"); i >= 0 {
+		host = host[:i]
+	}
+	if host = strings.TrimSuffix(host, "."); len(host) <= maxHostLength && isHost(host) {
+		return r.site(host)
+	}
+	// "facebook-ads", "fb_page": a known site and how it was used.
+	words := strings.FieldsFunc(text, isSeparator)
+	for n := len(words) - 1; n > 0; n-- {
+		if !isUse(words[n]) {
+			break
+		}
+		if name, ok := r.aliases[squash(strings.Join(words[:n], ""))]; ok {
+			return name
 		}
 	}
 	return ""
 }
 
+func isSeparator(c rune) bool { return strings.ContainsRune(" -_.+/|:", c) }
+
+// squash removes what separates words: google-news is googlenews.
+func squash(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), isSeparator), "")
+}
+
+// isUse reports whether a word after a site's name says how the site was used.
+func isUse(word string) bool {
+	switch word {
+	case "ad", "ads", "paid", "organic", "social", "post", "posts", "page", "fanpage", "group", "groups", "story", "stories", "reel", "reels", "bio",
+		"feed", "share", "mobile", "app", "web", "desktop", "search", "cpc", "official", "channel", "video", "network", "chat":
+		return true
+	}
+	return false
+}
+
+// clickSource returns the network whose click id the URL contains; that of an
+// advertisement if there are several.
+func clickSource(query url.Values) string {
+	best := ""
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch source, isPaid := clickID(name); {
+		case isPaid:
+			return source
+		case best == "":
+			best = source
+		}
+	}
+	return best
+}
+
 // isPaid reports whether a visit was bought. Facebook adds fbclid to unpaid
 // links, too.
 func isPaid(query url.Values, medium string) bool {
-	for _, id := range []string{"gclid", "gbraid", "wbraid", "dclid", "msclkid"} {
-		if query.Has(id) {
+	for name := range query {
+		if _, isPaid := clickID(name); isPaid {
 			return true
 		}
 	}
@@ -189,11 +253,11 @@ func cleanUTM(s string) string {
 
 // IsPersonal reports whether a text may contain an e-mail address, a phone number
 // or a token.
-func IsPersonal(s string) bool { return strings.Contains(s, "@") || hasToken(strings.ToLower(s)) }
+func IsPersonal(s string) bool { return strings.Contains(s, "@") || hasSecret(strings.ToLower(s)) }
 
-// hasToken reports whether a text contains a number of 9 or more digits, or 24 or
+// hasSecret reports whether a text contains a number of 9 or more digits, or 24 or
 // more letters and digits of which some are digits, without a separator.
-func hasToken(s string) bool {
+func hasSecret(s string) bool {
 	length, digits, run := 0, 0, 0
 	for _, c := range s {
 		switch {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audience/botfilter"
+	"dateline/internal/audience/dimensions"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/linkcode"
 )
@@ -36,6 +38,9 @@ func PageName(text string) (string, *apperr.FieldError) {
 		return "", &apperr.FieldError{Code: "invalid", Message: "Must not contain control characters."}
 	}
 	if strings.HasPrefix(text, "/") || strings.Contains(text, "://") {
+		if strings.HasPrefix(text, "/") {
+			text = "/" + strings.TrimLeft(text, "/") // a path, not the host of //host
+		}
 		u, err := url.Parse(text)
 		if err != nil {
 			return "", &apperr.FieldError{Code: "invalid", Message: "Must be a valid URL."}
@@ -82,18 +87,7 @@ func sanitizePath(path string) string {
 // isTrackingParam reports whether a parameter describes how the reader arrived
 // and not what is read.
 func isTrackingParam(name string) bool {
-	name = strings.ToLower(name)
-	for _, prefix := range []string{"utm_", "mc_", "pk_", "mtm_", "hsa_", "_hs", "vero_", "fb_", "zarsrc"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	switch name {
-	case "fbclid", "gclid", "dclid", "gbraid", "wbraid", "gad_source", "msclkid", "yclid", "twclid", "ttclid", "li_fat_id", "igshid", "igsh",
-		"srsltid", "_ga", "_gl", "ref", "ref_src", "zclid", "zalo_src", "ecid", "oly_anon_id", "oly_enc_id", "s_cid", "mkt_tok", "dateline_optout", linkcode.Parameter:
-		return true
-	}
-	return false
+	return dimensions.IsClickID(name) || name == botfilter.OptOutCookie || name == linkcode.Parameter
 }
 
 // truncateName truncates a long name and appends a hash of it, so that

@@ -15,7 +15,11 @@ func TestPageName_Normalizes(t *testing.T) {
 		"https://news.example/a/b/?utm_source=zalo&UTM_Medium=x&fbclid=1#c": "/a/b",
 		"/a?b=2&a=1&gclid=x":                     "/a?a=1&b=2",
 		"/a?ref=home":                            "/a",
-		"//a//":                                  "/",
+		"//a":                                    "/a",
+		"//a//":                                  "/a",
+		"///a/b":                                 "/a/b",
+		"https://news.example//a":                "/a",
+		"//":                                     "/",
 		"/t%C3%ACm%20ki%E1%BA%BFm":               "/tìm kiếm",
 		"/a%0a%00b":                              "/a__b",
 		" 0192f1a0-7c00-7000-8000-000000000001 ": "0192f1a0-7c00-7000-8000-000000000001",
@@ -24,6 +28,17 @@ func TestPageName_Normalizes(t *testing.T) {
 	} {
 		if got, problem := PageName(text); got != want || problem != nil {
 			t.Errorf("%q: got the page %q, want %q; %v", text, got, want, problem)
+		}
+	}
+	for _, parameter := range []string{"gidzl=x1", "mibextid=Zxz2cZ", "gad_campaignid=1", "gclsrc=aw.ds", "rdt_cid=1", "ScCid=1", "epik=dj0y", "irclickid=1",
+		"_branch_match_id=1", "__twitter_impression=true", "xmt=AQF0", "ysclid=l1", "ndclid=1", "__cft__[0]=AZ", "sfnsn=wa", "_x_tr_sl=vi", "NaPm=ct"} {
+		if got, problem := PageName("/a?id=7&" + parameter); got != "/a?id=7" || problem != nil {
+			t.Errorf("%s: got the page %q, %v", parameter, got, problem)
+		}
+	}
+	for _, parameter := range []string{"q=x", "page=2", "name=a", "article=1", "reference=1", "cid=1"} { // what is read
+		if got, _ := PageName("/a?" + parameter); got != "/a?"+parameter {
+			t.Errorf("%s: got the page %q", parameter, got)
 		}
 	}
 	for _, text := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("x", 4001), "/%zz", "http://[::1"} {
