@@ -261,6 +261,10 @@ acceptance: build $(TEMPORAL) ## run on a second S3 server, Temporal on Postgres
 drill: build ## back up, lose everything, restore: scheduled posts are published once, nothing twice
 	go test ./e2e -run TestDrill -count=1 -timeout 30m -v
 
+.PHONY: peers
+peers: ## run the cases of other projects, from pinned public packages: passed, failed, different on purpose (PART=bots; ARGS=-v)
+	@go run ./e2e/peers -part "$(PART)" $(ARGS)
+
 .PHONY: capacity
 capacity: ## compute how many nodes a newsroom needs (ARGS="-set posts=1e6 -figures")
 	@go run ./deploy/capacity $(ARGS)

@@ -95,8 +95,8 @@ func (r *Referrers) addListed() {
 		}
 		channel, name, hosts := Channel(columns[0]), columns[1], columns[2:]
 		for _, host := range append([]string{name}, hosts...) {
-			if ours := r.lookup(host); ours != "" && r.kinds[ours] == channel {
-				name = ours
+			if site := r.lookup(host); site != "" && r.kinds[site] == channel {
+				name = site
 				break
 			}
 		}

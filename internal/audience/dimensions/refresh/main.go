@@ -69,14 +69,14 @@ func hostsOf(node *yaml.Node) []string {
 		others := func(host string) bool { return owner(host) != owner(hosts[0]) }
 		hosts = slices.DeleteFunc(slices.Clone(hosts), others)
 	}
-	var kept []string
+	var usable []string
 	for _, host := range hosts {
 		host = strings.TrimPrefix(strings.ToLower(host), "www.")
 		if strings.Contains(host, ".") && !strings.Contains(host, "/") && !strings.HasPrefix(host, "com.") {
-			kept = append(kept, host)
+			usable = append(usable, host)
 		}
 	}
-	return kept
+	return usable
 }
 
 // nameOf returns the name of a site: the registered domain of its first host. Assistants

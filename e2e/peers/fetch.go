@@ -1,0 +1,123 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// maxFileBytes is the maximum size of a file of a package.
+const maxFileBytes = 64 << 20
+
+// fetch downloads and unpacks a package, such as npm:isbot@5.2.3 or
+// pypi:device_detector==6.5.1, into a folder with the package's name. Nothing of it is
+// run: packages of PyPI are archives or wheels.
+func fetch(dir, spec string) error {
+	registry, name, _ := strings.Cut(spec, ":")
+	to := filepath.Join(dir, packageName(name))
+	into, err := os.MkdirTemp(dir, "download")
+	if err != nil {
+		return err
+	}
+	var cmd *exec.Cmd
+	switch registry {
+	case "npm":
+		cmd = exec.Command("npm", "pack", "--silent", "--pack-destination", into, name) //nolint:gosec // pinned above
+	case "pypi":
+		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "device_detector", //nolint:gosec // pinned above
+			"--dest", into, name)
+	default:
+		return fmt.Errorf("unknown registry %q", registry)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(into, "*"))
+	if err != nil || len(files) != 1 {
+		return errors.Join(err, fmt.Errorf("got %d files", len(files)))
+	}
+	if strings.HasSuffix(files[0], ".whl") {
+		return unzip(files[0], to)
+	}
+	return untar(files[0], to)
+}
+
+// packageName returns the name in isbot@5.2.3 or device_detector==6.5.1.
+func packageName(pinned string) string {
+	if i := strings.IndexAny(pinned[1:], "@="); i >= 0 {
+		return pinned[:i+1]
+	}
+	return pinned
+}
+
+func untar(file, to string) error {
+	f, err := os.Open(file) //nolint:gosec // just downloaded
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, name, ok := strings.Cut(h.Name, "/") // without the folder of the archive
+		if h.Typeflag != tar.TypeReg || !ok {
+			continue
+		}
+		if err := write(to, name, r); err != nil {
+			return err
+		}
+	}
+}
+
+func unzip(file, to string) error {
+	r, err := zip.OpenReader(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	for _, f := range r.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		c, err := f.Open()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(to, f.Name, c), c.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(to, name string, r io.Reader) error {
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("the archive has a file %q", name)
+	}
+	path := filepath.Join(to, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // local
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.LimitReader(r, maxFileBytes))
+	return errors.Join(err, f.Close())
+}
