@@ -76,6 +76,7 @@ func (p *Program) api() *cobra.Command {
 		if err := parts.startAudience(ctx); err != nil {
 			return err
 		}
+		go parts.login.CheckProvider(ctx)
 		handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()
 		if err != nil {
 			return err

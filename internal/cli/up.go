@@ -160,6 +160,7 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	go parts.login.CheckProvider(ctx)
 	if err := parts.startAudience(ctx); err != nil {
 		return err
 	}

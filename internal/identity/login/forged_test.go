@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -222,6 +223,36 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 	}
 	f.set(func(f *forger) { f.claims = func(c map[string]any) { c["email_verified"] = "true" } }) // in the format of AWS Cognito
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
+}
+
+// The issuer has to be identical to what the provider says (OpenID Connect Discovery 1.0,
+// 4.3): waiting does not help, so the page does not say so, and the check names it.
+func TestOIDC_NamesTheIssuerToSet(t *testing.T) {
+	f := forge(t)
+	for _, suffix := range []string{"/", "//", "/.well-known/openid-configuration", "/.well-known/openid-configuration/"} {
+		var provider *login.Provider
+		s := open(t, func(redirect string) *login.Provider {
+			provider = f.provider(redirect)
+			provider.Issuer += suffix
+			return provider
+		})
+		var issuer *login.IssuerError
+		if err := provider.Check(t.Context()); !errors.As(err, &issuer) || issuer.Announced != f.url {
+			t.Errorf("%s: got %v, want the issuer %s", suffix, err, f.url)
+		}
+		p := s.browser().open("/login/oidc")
+		p.want(http.StatusServiceUnavailable, "dateline doctor")
+		if strings.Contains(p.body, "Try again") {
+			t.Errorf("%s: the page promises that waiting helps", suffix)
+		}
+	}
+	// The provider's own issuer may end with a slash.
+	f.set(func(f *forger) { f.metadata = map[string]any{"issuer": f.url + "/"} })
+	provider := f.provider("")
+	provider.Issuer += "/"
+	if err := provider.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestOIDC_RetriesAnUnavailableProvider(t *testing.T) {

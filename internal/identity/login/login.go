@@ -59,7 +59,22 @@ type Person struct {
 	Subject string
 	Name    string
 	Email   string // in lower case; empty unless the provider has verified it
+	// EmailNotVerified says that the provider named an address and has not verified it.
+	EmailNotVerified bool
 }
+
+// Refusal is why a person who logged in at the provider is not let in; empty: they are.
+// It is logged, without the address.
+type Refusal string
+
+// The refusals.
+const (
+	NotVerified  Refusal = "the provider has not verified the email address"
+	NoEmail      Refusal = "the provider sent no usable email address"
+	NotInvited   Refusal = "no invitation for this email address"
+	OtherSubject Refusal = "the user of this email address is bound to another subject of the provider"
+	NoWorkspace  Refusal = "the user is not a member of any workspace"
+)
 
 // Limits are the earliest creation and last use of valid sessions.
 type Limits struct{ Created, Used time.Time }
@@ -79,8 +94,9 @@ type Store interface {
 	WhoIs(ctx context.Context, user uuid.UUID) (User, []Membership, error) // the oldest membership first
 	// Admit returns the user of a person: by issuer and subject, or by email address
 	// among users without an identity of that issuer. With join, an unknown person
-	// becomes a user with that role in the first workspace.
-	Admit(ctx context.Context, p Person, join workspace.Role) (user uuid.UUID, found bool, err error)
+	// becomes a user with that role in the first workspace. The person's name replaces one
+	// that is still the email address.
+	Admit(ctx context.Context, p Person, join workspace.Role) (user uuid.UUID, why Refusal, err error)
 
 	PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error
 	UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, expires time.Time, found bool, err error)

@@ -108,7 +108,7 @@ func TestOIDC_RejectsUninvitedPeople(t *testing.T) {
 	s.invite("ann@news.example", "owner")
 	s.invite("karl@news.example", "owner")
 	users := s.Count("select count(*) from users")
-	for name, why := range map[string]string{"mallory": "an address that is not verified", "eve": "no invitation", "nobody": "no address",
+	for name, why := range map[string]string{"eve": "no invitation", "nobody": "no address",
 		"kelvin": "an address that only looks the same in lower case"} {
 		b := s.browser()
 		b.signIn(name).want(http.StatusForbidden, "You are not a member")
@@ -121,6 +121,58 @@ func TestOIDC_RejectsUninvitedPeople(t *testing.T) {
 	}
 }
 
+// An invitation knows only the address: the first login brings the name, and so does a
+// later one for members who joined before their provider sent names.
+func TestOIDC_NameOfTheProviderReplacesTheAddress(t *testing.T) {
+	for name, inToken := range map[string]bool{"in the ID token": true, "on the userinfo page": false} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, real(t, func(o map[string]any) {
+				o["inToken"] = inToken
+				o["accounts"].(map[string]any)["ann"].(map[string]any)["name"] = "Nguyễn Thị Ánh"
+			}))
+			s.invite("ann@news.example", "editor")
+			for _, row := range []struct{ stored, want string }{
+				{"ann@news.example", "Nguyễn Thị Ánh"}, {"Ann@News.example", "Nguyễn Thị Ánh"},
+				{"Ann of the night desk", "Ann of the night desk"}, {"ann", "ann"},
+			} {
+				s.Exec("update users set name = $1 where email = 'ann@news.example'", row.stored)
+				s.browser().signIn("ann").want(http.StatusOK, "the dashboard")
+				if n := s.Count("select count(*) from users where email = 'ann@news.example' and name = $1", row.want); n != 1 {
+					t.Errorf("%q: not named %q", row.stored, row.want)
+				}
+			}
+		})
+	}
+}
+
+func TestOIDC_SaysAndLogsWhyALoginIsRefused(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	s.browser().signIn("ann").want(http.StatusOK, "the dashboard")
+	for _, row := range []struct {
+		name, page string
+		reason     login.Refusal
+	}{
+		{"mallory", "the newsroom&#39;s login has not verified your email address", login.NotVerified},
+		{"eve", "You are not a member of any workspace", login.NotInvited},
+		{"nobody", "You are not a member of any workspace", login.NoEmail},
+		{"kelvin", "You are not a member of any workspace", login.NoEmail},
+		{"new-ann", "You are not a member of any workspace", login.OtherSubject},
+	} {
+		before := len(s.log.String())
+		s.browser().signIn(row.name).want(http.StatusForbidden, row.page)
+		if log := s.log.String()[before:]; !strings.Contains(log, string(row.reason)) || strings.Contains(log, "@") {
+			t.Errorf("%s: got the log %s, want the reason %q without an address", row.name, log, row.reason)
+		}
+	}
+	s.Exec("delete from members where role = 'author'")
+	before := len(s.log.String())
+	s.browser().signIn("ann").want(http.StatusForbidden, "You are not a member")
+	if log := s.log.String()[before:]; !strings.Contains(log, string(login.NoWorkspace)) {
+		t.Errorf("got the log %s, want %q", log, login.NoWorkspace)
+	}
+}
+
 func TestOIDC_AllowedDomainCanJoin(t *testing.T) {
 	s := open(t, real(t), func(o *login.Options) {
 		o.Join = login.Joining{Domains: []string{"news.example"}, Role: workspace.Author}
@@ -128,7 +180,8 @@ func TestOIDC_AllowedDomainCanJoin(t *testing.T) {
 	b := s.browser()
 	b.signIn("stranger").want(http.StatusOK, "the dashboard")
 	b.open("/api/v1/session").want(http.StatusOK, `"role":"author"`)
-	for _, name := range []string{"eve", "mallory", "nobody", "kelvin"} {
+	s.browser().signIn("mallory").want(http.StatusForbidden, "has not verified your email address")
+	for _, name := range []string{"eve", "nobody", "kelvin"} {
 		s.browser().signIn(name).want(http.StatusForbidden, "You are not a member")
 	}
 	// A removed member stays out and is logged out immediately.

@@ -1,7 +1,9 @@
 package login
 
 import (
+	"context"
 	_ "embed"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -65,7 +67,8 @@ func (s *Service) ToLogin(w http.ResponseWriter, r *http.Request) {
 	s.to(w, r, "/login")
 }
 
-// Error pages. They do not distinguish causes, to reveal nothing to attackers.
+// Error pages. They distinguish only causes that the person's own login reveals, to tell
+// attackers nothing about other people.
 
 func (s *Service) impossible(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
@@ -85,10 +88,14 @@ func (s *Service) refused(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Service) noMember(w http.ResponseWriter, r *http.Request) {
+func (s *Service) noMember(w http.ResponseWriter, r *http.Request, why Refusal) {
+	s.log.WarnContext(r.Context(), "a login was refused", "reason", string(why))
 	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		v := view{Title: say(t.noMember), Again: say(t.toLogin), Texts: []string{say(t.noMemberWhy)}}
-		if s.provider != nil {
+		switch {
+		case why == NotVerified:
+			v.Title, v.Texts = say(t.notVerified), []string{say(t.notVerifiedWhy, s.provider.Label)}
+		case s.provider != nil:
 			v.Texts = append(v.Texts, say(t.invitation, s.provider.Label))
 		}
 		return v
@@ -107,6 +114,16 @@ func (s *Service) foreign(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// CheckProvider logs a warning if the provider cannot log anybody in as it is set up.
+func (s *Service) CheckProvider(ctx context.Context) {
+	if s.provider == nil {
+		return
+	}
+	if err := s.provider.Check(ctx); err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "the OpenID provider cannot be used; `dateline doctor` says what to set", "error", brief(err))
+	}
+}
+
 // TooMany responds to a client that exceeded the rate limit.
 func (s *Service) TooMany(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "60")
@@ -117,8 +134,12 @@ func (s *Service) TooMany(w http.ResponseWriter, r *http.Request) {
 
 func (s *Service) unavailable(w http.ResponseWriter, r *http.Request, what string, err error) {
 	s.log.ErrorContext(r.Context(), "login failed", "at", what, "error", brief(err))
+	remedy := func(t texts) webpage.Text { return t.unavailableWhy }
+	if issuer := new(IssuerError); errors.As(err, &issuer) { // waiting does not help
+		remedy = func(t texts) webpage.Text { return t.misconfigured }
+	}
 	s.show(w, r, http.StatusServiceUnavailable, func(say translator, t texts) view {
-		return view{Title: say(t.unavailable), Again: say(t.toLogin), Texts: []string{say(t.unavailableWhy)}}
+		return view{Title: say(t.unavailable), Again: say(t.toLogin), Texts: []string{say(remedy(t))}}
 	})
 }
 

@@ -85,17 +85,45 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	return d.(*discovered), nil
 }
 
+// IssuerError says that the configured issuer is not the one that the provider names. The
+// two must be identical (OpenID Connect Discovery 1.0, section 4.3), so no login succeeds
+// until the setting is corrected.
+type IssuerError struct{ Configured, Announced string }
+
+// Error implements error.
+func (e *IssuerError) Error() string {
+	return fmt.Sprintf("OIDC_ISSUER is %q, but the provider names itself %q", e.Configured, e.Announced)
+}
+
+// discoveryPath is where the discovery document is, below the issuer.
+const discoveryPath = "/.well-known/openid-configuration"
+
+// Check fetches the discovery document, and returns an IssuerError if the issuer has to be
+// corrected.
+func (p *Provider) Check(ctx context.Context) error {
+	_, err := p.discover(ctx)
+	return err
+}
+
 func (p *Provider) ask(ctx context.Context) (*discovered, error) {
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client()), p.Issuer)
+	// The address of the document is often set instead of the issuer. The check of the issuer
+	// is below, because the library's error does not say which one to set.
+	base := strings.TrimSuffix(strings.TrimRight(p.Issuer, "/"), discoveryPath)
+	ctx = oidc.InsecureIssuerURLContext(oidc.ClientContext(ctx, p.client()), p.Issuer)
+	found, err := oidc.NewProvider(ctx, strings.TrimRight(base, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("asking the provider who it is: %w", err)
+		return nil, fmt.Errorf("fetching %s: %w", strings.TrimRight(base, "/")+discoveryPath, err)
 	}
 	var more struct {
+		Issuer      string   `json:"issuer"`
 		Methods     []string `json:"token_endpoint_auth_methods_supported"`
 		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := found.Claims(&more); err != nil {
 		return nil, fmt.Errorf("reading the provider's metadata: %w", err)
+	}
+	if more.Issuer != p.Issuer {
+		return nil, &IssuerError{p.Issuer, more.Issuer}
 	}
 	d := &discovered{Provider: found, style: oauth2.AuthStyleInHeader, namesItself: more.NamesItself}
 	// The default is client_secret_basic: OpenID Connect Discovery 1.0, section 3.
@@ -162,9 +190,16 @@ func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect st
 	case token.Subject == "" || len(token.Subject) > 255 || strings.ContainsRune(token.Subject, 0): // OpenID Connect Core 1.0, section 2
 		return Person{}, errors.New("the ID token has no subject")
 	}
-	if c.Email == "" && d.UserInfoEndpoint() != "" {
-		if c, err = d.about(ctx, tokens, token.Subject); err != nil {
+	if (c.Email == "" || c.Name == "") && d.UserInfoEndpoint() != "" {
+		more, err := d.about(ctx, tokens, token.Subject)
+		switch {
+		case err != nil && c.Email == "":
 			return Person{}, err
+		case err != nil: // only the name is missing
+		case c.Email == "":
+			c = more
+		default:
+			c.Name = more.Name
 		}
 	}
 	return c.person(p.Issuer, token.Subject), nil
@@ -257,5 +292,6 @@ func (c claims) person(issuer, subject string) Person {
 	if c.Verified {
 		p.Email = plainEmail(c.Email)
 	}
+	p.EmailNotVerified = c.Email != "" && !bool(c.Verified)
 	return p
 }

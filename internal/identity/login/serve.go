@@ -115,15 +115,18 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, r)
 		return
 	}
-	user, found, err := s.store.Admit(r.Context(), person, s.join.role(person))
-	if err == nil && found {
-		found, err = s.start(w, r, user, "provider")
+	user, why, err := s.store.Admit(r.Context(), person, s.join.role(person))
+	if err == nil && why == "" {
+		var member bool
+		if member, err = s.start(w, r, user, "provider"); !member {
+			why = NoWorkspace
+		}
 	}
 	switch {
 	case err != nil:
 		s.unavailable(w, r, "callback", err)
-	case !found:
-		s.noMember(w, r)
+	case why != "":
+		s.noMember(w, r, why)
 	default:
 		s.to(w, r, "/")
 	}
@@ -160,7 +163,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.unavailable(w, r, "link", err)
 	case !ok:
-		s.noMember(w, r)
+		s.noMember(w, r, NoWorkspace)
 	default:
 		s.to(w, r, "/")
 	}

@@ -8,7 +8,8 @@ type texts struct {
 	loggedIn, loggedInAs, proceed, logout, logoutEverywhere, toLogin              webpage.Text
 	noPlainHTTP, useHTTPS, startAgain, startAgainWhy, refused, refusedAt          webpage.Text
 	noMember, noMemberWhy, invitation, usedLink, usedLinkWhy, foreign, foreignWhy webpage.Text
-	tooMany, waitAMinute, unavailable, unavailableWhy                             webpage.Text
+	notVerified, notVerifiedWhy                                                   webpage.Text
+	tooMany, waitAMinute, unavailable, unavailableWhy, misconfigured              webpage.Text
 }
 
 func allTexts() texts {
@@ -43,6 +44,9 @@ func allTexts() texts {
 			"Bạn chưa thuộc không gian làm việc nào ở đây. Hãy nhờ chủ sở hữu mời bạn."),
 		invitation: t("An invitation finds you by your e-mail address, if %s has verified it.",
 			"Lời mời được gắn với địa chỉ email của bạn, nếu %s đã xác minh email đó."),
+		notVerified: t("Your email address is not verified", "Địa chỉ email của bạn chưa được xác minh"),
+		notVerifiedWhy: t("%s has not verified your email address, so Dateline cannot match it to an invitation. Verify it there, or ask its administrator, and log in again.",
+			"%s chưa xác minh địa chỉ email của bạn nên Dateline không thể đối chiếu với lời mời. Hãy xác minh email ở đó hoặc nhờ quản trị viên, rồi đăng nhập lại."),
 		usedLink: t("This link is no longer valid", "Liên kết này không còn hiệu lực"),
 		usedLinkWhy: t("It has been used, is older than ten minutes, or was replaced by a newer one.",
 			"Liên kết đã được dùng, đã quá mười phút, hoặc đã có liên kết mới thay thế."),
@@ -54,5 +58,7 @@ func allTexts() texts {
 		unavailable: t("Login is not possible right now", "Hiện chưa thể đăng nhập"),
 		unavailableWhy: t("A service that the login needs does not answer. Try again in a moment.",
 			"Một dịch vụ cần cho việc đăng nhập không phản hồi. Hãy thử lại sau ít phút."),
+		misconfigured: t("The login is not set up correctly. Ask the operator of Dateline to run: dateline doctor",
+			"Việc đăng nhập chưa được thiết lập đúng. Hãy nhờ người vận hành Dateline chạy lệnh: dateline doctor"),
 	}
 }

@@ -183,6 +183,48 @@ func TestSMTP_ClassifiesErrors(t *testing.T) {
 	}
 }
 
+func TestReason_IsWhatTheServerSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer map[string]string
+		code   int
+		text   string
+	}{
+		"unknown recipient": {map[string]string{"RCPT": "550 5.1.1 <a@b.example>: Recipient address rejected"}, 550, "550 5.1.1 <a@b.example>: Recipient address rejected"},
+		"not allowed":       {map[string]string{"MAIL": "550 5.7.1 Sender not permitted"}, 550, "550 5.7.1 Sender not permitted"},
+		"too large":         {map[string]string{"DATA": "552 5.3.4 Message too big"}, 552, "552 5.3.4 Message too big"},
+		"greylisted":        {map[string]string{"RCPT": "451 4.7.1 Try again later"}, 451, "451 4.7.1 Try again later"},
+		"no service":        {map[string]string{"EHLO": "554 5.7.1 No service"}, 554, "554 5.7.1 No service"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			s.set(func(command string) string {
+				if command == "HELO" {
+					command = "EHLO"
+				}
+				return c.answer[command]
+			})
+			code, text := email.Reason(s.smtp().Send(t.Context(), email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"}))
+			if code != c.code || text != c.text {
+				t.Errorf("got %d %q, want %d %q", code, text, c.code, c.text)
+			}
+		})
+	}
+	closed := &email.SMTP{Server: email.Server{Host: "127.0.0.1", Port: 1, Encryption: email.None}}
+	if code, text := email.Reason(closed.Check(t.Context())); code != 0 || !strings.Contains(text, "refused") || strings.Contains(text, "127.0.0.1") {
+		t.Errorf("got %d %q, want that the connection was refused, without the address", code, text)
+	}
+	plain := serve(t).smtp()
+	if err := plain.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	plain.Server.Encryption = email.StartTLS // which it does not offer
+	if err := plain.Check(t.Context()); err == nil {
+		t.Error("a connection without TLS was accepted")
+	}
+}
+
 // memory is an outbox with one email.
 type memory struct {
 	job     email.Job

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -108,7 +109,9 @@ func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
 	for kind, limit := range map[Kind]struct {
 		field string
 		max   int
-	}{Telegram: {"text", maxTelegram}, Discord: {"content", maxDiscord}, Ntfy: {"message", maxNtfy}, Slack: {"text", maxText}, Matrix: {"body", maxText}} {
+		units func(string) int
+	}{Telegram: {"text", maxTelegram, utf16Units}, Discord: {"content", maxDiscord, utf16Units}, Ntfy: {"message", maxNtfy, utf8Bytes},
+		Slack: {"text", maxText, utf8.RuneCountInString}, Matrix: {"body", maxMatrix, jsonBytes}} {
 		r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Token: "1:a", Recipient: "!room:chat.example"}, o)
 		if err != nil {
 			t.Fatal(err)
@@ -118,9 +121,88 @@ func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _ := body[limit.field].(string)
-		if n := len([]rune(text)); n != limit.max || !strings.HasSuffix(text, "…") {
-			t.Errorf("%s: got %d characters, want %d", kind, n, limit.max)
+		if n := limit.units(text); n > limit.max || n < limit.max-3 || !strings.HasSuffix(text, "…") {
+			t.Errorf("%s: got %d, want at most %d", kind, n, limit.max)
 		}
+	}
+}
+
+// The limits of services are in bytes, UTF-16 code units or code points; a cut never
+// splits what a reader sees as one character.
+func TestCutBy_CountsInTheUnitOfTheService(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		text  string
+		limit int
+		units func(string) int
+		want  string
+	}{
+		"fits":                  {"ngày", 5, utf8Bytes, "ngày"},
+		"bytes":                 {"ngày mới", 8, utf8Bytes, "ngày…"},
+		"decomposed letter":     {"bie\u0302\u0301n", 7, utf8Bytes, "bi…"},
+		"emoji in UTF-16":       {"a🎉b", 3, utf16Units, "a…"},
+		"flag":                  {"a🇻🇳b", 9, utf8Bytes, "a…"},
+		"family":                {"a👩‍👧b", 4, utf8.RuneCountInString, "a…"},
+		"quotation marks":       {`a"""`, 6, jsonBytes, `a"…`},
+		"line breaks":           {"a\n\n\n", 6, jsonBytes, "a\n…"},
+		"nothing but the first": {"ế", 2, utf8Bytes, "…"},
+	} {
+		if got := cutBy(row.text, row.limit, row.units); got != row.want {
+			t.Errorf("%s: got %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// A message of ntfy is at most 4,095 bytes, and its JSON at most twice the limit.
+func TestRequest_FitsTheServersOfTheirOwners(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"Vietnamese": strings.Repeat("Thời sự ngày mới ", 300), "quotation marks": strings.Repeat(`"`, 9000),
+		"emoji": strings.Repeat("🎉", 30_000), "line breaks": strings.Repeat("a\n", 9000)} {
+		o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "T"}}}, lines: []line{{text: text}}}
+		for kind, limit := range map[Kind]int{Ntfy: 8192, Matrix: 60_000, Teams: 28_000} {
+			r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Recipient: "!room:chat.example"}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(r.Body)
+			if err != nil || len(raw) > limit || len(raw) < 4000 {
+				t.Errorf("%s, %s: got %d bytes (%v), want 4,000 to %d", kind, name, len(raw), err, limit)
+			}
+		}
+	}
+}
+
+func TestExplanation_ReadsTheFormsOfServices(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ body, want string }{
+		"Gotify":           {`{"error":"Bad Request","errorCode":400,"errorDescription":"Field 'message' is required"}`, "Field 'message' is required"},
+		"RFC 9457":         {`{"type":"about:blank","title":"Bad Request","status":400,"detail":"text is missing"}`, "text is missing"},
+		"only a title":     {`{"title":"Bad Request"}`, "Bad Request"},
+		"error object":     {`{"error":{"code":403,"message":"The key has no access"}}`, "The key has no access"},
+		"Telegram":         {`{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, "Bad Request: chat not found"},
+		"ntfy":             {`{"code":40014,"http":400,"error":"invalid request: attachments not allowed"}`, "invalid request: attachments not allowed"},
+		"OAuth 2.0":        {`{"error":"invalid_token","error_description":"The token expired"}`, "The token expired"},
+		"plain text":       {"invalid_payload\n", "invalid_payload"},
+		"page":             {"<html><body>Bad gateway</body></html>", ""},
+		"list":             {`["a"]`, ""},
+		"empty and filled": {`{"description":"","message":"no"}`, "no"},
+	} {
+		if got, _ := explanation([]byte(row.body)); got != row.want {
+			t.Errorf("%s: got %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+func TestRequest_GivesServersAMessage(t *testing.T) {
+	t.Parallel()
+	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "E"}}}, lines: []line{{text: "E"}}}
+	r, err := request(t.Context(), Webhook, Destination{URL: "https://push.example/message?token=a"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body struct{ Text, Message string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Message != "E" || body.Text != "E" {
+		t.Errorf("got %+v (%v), want the text as message too", body, err)
 	}
 }
 

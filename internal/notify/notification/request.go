@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/rivo/uniseg"
 
 	"dateline/internal/infra/webpage"
 )
@@ -20,12 +23,15 @@ type outgoing struct {
 	lines   []line
 }
 
-// limits of texts, in characters. Longer ones are refused by the services.
+// limits of texts, each in the unit of its service. Longer ones are refused.
 const (
-	maxTelegram = 4096 // https://core.telegram.org/bots/api#sendmessage
-	maxDiscord  = 2000 // https://discord.com/developers/docs/resources/webhook#execute-webhook
-	maxNtfy     = 3500 // 4,096 bytes become an attachment, https://docs.ntfy.sh/publish/#limitations
-	maxText     = 20000
+	maxTelegram = 4096  // UTF-16 code units, https://core.telegram.org/bots/api#sendmessage
+	maxDiscord  = 2000  // UTF-16 code units, https://discord.com/developers/docs/resources/webhook#execute-webhook
+	maxNtfy     = 4095  // bytes; 4,096 are an attachment, which is off by default (ntfy 2.13), https://docs.ntfy.sh/publish/#limitations
+	maxNtfyJSON = 7000  // bytes of the message in JSON; ntfy 2.13 reads a body of twice the limit of a message
+	maxMatrix   = 57000 // bytes in JSON; an event has at most 65,536 with what servers add, https://spec.matrix.org/v1.18/client-server-api/#size-limits
+	maxTeams    = 24000 // bytes of the card's texts in JSON; a message has at most 28 KB, https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+	maxText     = 20000 // characters; Slack truncates at 40,000
 )
 
 // request returns the request that sends a message.
@@ -39,9 +45,9 @@ func request(ctx context.Context, k Kind, d Destination, o outgoing) (*http.Requ
 	case Telegram:
 		// Without parse_mode, texts have no markup.
 		address = strings.TrimSuffix(first(d.URL, telegramURL), "/") + "/bot" + d.Token + "/sendMessage"
-		body = map[string]any{"chat_id": d.Recipient, "text": cut(o.plain(), maxTelegram), "link_preview_options": map[string]bool{"is_disabled": true}}
+		body = map[string]any{"chat_id": d.Recipient, "text": cutBy(o.plain(), maxTelegram, utf16Units), "link_preview_options": map[string]bool{"is_disabled": true}}
 	case Discord:
-		body = map[string]any{"content": cut("**"+markdownEscape(o.message.Title)+"**\n"+joined(o.lines, markdownEscape), maxDiscord),
+		body = map[string]any{"content": cutBy("**"+markdownEscape(o.message.Title)+"**\n"+joined(o.lines, markdownEscape), maxDiscord, utf16Units),
 			"allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4} // SUPPRESS_EMBEDS
 	case Ntfy:
 		// https://docs.ntfy.sh/publish/#publish-as-json
@@ -56,7 +62,7 @@ func request(ctx context.Context, k Kind, d Destination, o outgoing) (*http.Requ
 			u.Path = "/"
 		}
 		address, token = u.String(), d.Token
-		out := map[string]any{"topic": topic, "title": o.message.Title, "message": cut(joined(o.lines, nil), maxNtfy)}
+		out := map[string]any{"topic": topic, "title": o.message.Title, "message": cutBy(cutBy(joined(o.lines, nil), maxNtfy, utf8Bytes), maxNtfyJSON, jsonBytes)}
 		if len(o.message.Entries) == 1 && o.message.Entries[0].URL != "" {
 			out["click"] = o.message.Entries[0].URL
 		}
@@ -65,7 +71,7 @@ func request(ctx context.Context, k Kind, d Destination, o outgoing) (*http.Requ
 		// The transaction ID makes repetitions harmless: https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
 		method, token = http.MethodPut, d.Token
 		address = strings.TrimSuffix(d.URL, "/") + "/_matrix/client/v3/rooms/" + url.PathEscape(d.Recipient) + "/send/m.room.message/dateline-" + o.id.String()
-		body = map[string]any{"msgtype": "m.text", "body": cut(o.plain(), maxText)}
+		body = map[string]any{"msgtype": "m.text", "body": cutBy(o.plain(), maxMatrix, jsonBytes)}
 	case Teams:
 		body = o.card()
 	default:
@@ -113,7 +119,20 @@ func (o outgoing) card() any {
 		return b
 	}
 	blocks := []map[string]any{block(markdownEscape(o.message.Title), true)}
+	room := maxTeams - jsonBytes(o.message.Title)
 	for _, l := range o.lines {
+		const overhead = 80 // bytes of a block without its text
+		used := jsonBytes(markdownEscape(l.text)) + overhead
+		if l.url {
+			used += jsonBytes(l.text)
+		}
+		if used > room {
+			if !l.url && room > 2*overhead {
+				blocks = append(blocks, block(markdownEscape(cutBy(l.text, (room-overhead)/2, jsonBytes)), l.title))
+			}
+			break
+		}
+		room -= used
 		switch {
 		case l.text == "":
 		case l.url:
@@ -138,7 +157,9 @@ func (o outgoing) object() any {
 	for i, e := range o.message.Entries {
 		events[i] = event{e.Type, e.Title, append([]string{}, e.Lines...), e.URL}
 	}
-	return map[string]any{"id": o.id, "title": o.message.Title, "text": joined(o.lines, nil), "events": events, "more": o.message.More}
+	text := joined(o.lines, nil)
+	// message is what Gotify and many other servers require.
+	return map[string]any{"id": o.id, "title": o.message.Title, "text": text, "message": text, "events": events, "more": o.message.More}
 }
 
 func slackEscape(text string) string {
@@ -158,13 +179,43 @@ func markdownEscape(text string) string {
 	return out.String()
 }
 
-// cut limits a text, without splitting a character.
-func cut(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
+// cut limits a text to a number of code points.
+func cut(text string, limit int) string { return cutBy(text, limit, utf8.RuneCountInString) }
+
+// cutBy limits a text in the given unit, including the ellipsis. It does not split what a
+// reader sees as one character (Unicode Standard Annex #29).
+func cutBy(text string, limit int, units func(string) int) string {
+	if units(text) <= limit {
 		return text
 	}
-	return string(runes[:limit-1]) + "…"
+	end, used := 0, units("…")
+	for rest, state := text, -1; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if used += units(cluster); used > limit {
+			break
+		}
+		end += len(cluster)
+	}
+	return text[:end] + "…"
+}
+
+func utf8Bytes(text string) int { return len(text) }
+
+func utf16Units(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// jsonBytes is the length of a text in JSON, without its quotation marks.
+func jsonBytes(text string) int {
+	raw, err := encodeJSON(text)
+	if err != nil {
+		return len(text)
+	}
+	return len(raw) - len("\"\"\n")
 }
 
 // asEmail renders a message as plain text and a subject.

@@ -147,14 +147,15 @@ func (s *Sender) email(ctx context.Context, c Channel, d Destination, o outgoing
 	}
 	subject, text := o.asEmail(c.Language, unsubscribe)
 	err = s.Mailer.Send(ctx, email.Message{ID: o.id, To: d.Recipient, Subject: subject, Text: text, UnsubscribeURL: unsubscribe})
-	switch {
-	case err == nil:
+	if err == nil {
 		return webhook.Answer{Delivered: true}, nil
-	case errors.Is(err, email.ErrRejected):
-		return webhook.Answer{Error: message.New("email_refused", "The mail server rejected the email."), Permanent: true}, nil
-	default:
-		return webhook.Answer{Error: message.New("email_not_sent", "The email was not sent.")}, nil
 	}
+	code, said := email.Reason(err)
+	said = cut(oneLine(strings.ToValidUTF8(said, "?")), maxReason)
+	if errors.Is(err, email.ErrRejected) {
+		return webhook.Answer{Status: code, Error: message.New("email_refused", "The mail server rejected the email.[ It said: {answer}]", said), Permanent: true}, nil
+	}
+	return webhook.Answer{Status: code, Error: message.New("email_not_sent", "The email was not sent.[ Reason: {answer}]", said)}, nil
 }
 
 func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
@@ -199,23 +200,39 @@ func (s *Sender) exchange(c Channel, d Destination, send func(*http.Client) (*ht
 
 // explanation reads the reason and the wait from the response of a service: Telegram has
 // description and parameters.retry_after, Discord message and retry_after, Matrix error
-// and retry_after_ms, ntfy error.
+// and retry_after_ms, ntfy error, Gotify errorDescription beside a general error, and
+// services that follow RFC 9457 detail. Slack answers with plain text.
 func explanation(raw []byte) (text string, after time.Duration) {
-	var r struct {
-		Description  string  `json:"description"`
-		Message      string  `json:"message"`
-		Error        string  `json:"error"`
-		RetryAfter   float64 `json:"retry_after"`
-		RetryAfterMS float64 `json:"retry_after_ms"`
-		Parameters   struct {
-			RetryAfter float64 `json:"retry_after"`
-		} `json:"parameters"`
-	}
+	var r map[string]any
 	if json.Unmarshal(raw, &r) != nil {
-		return "", 0
+		text = strings.ToValidUTF8(string(raw), "?")
+		if strings.ContainsAny(text, "<{[") { // a page, or a part of an object
+			text = ""
+		}
+		return cut(oneLine(text), maxReason), 0
 	}
-	seconds := max(r.RetryAfter, r.RetryAfterMS/1000, r.Parameters.RetryAfter)
-	return cut(oneLine(strings.ToValidUTF8(first(r.Description, r.Message, r.Error), "?")), maxReason), time.Duration(min(max(seconds, 0), maxRetryAfter.Seconds()) * float64(time.Second))
+	parameters, _ := r["parameters"].(map[string]any)
+	number := func(of map[string]any, name string) float64 { n, _ := of[name].(float64); return n }
+	seconds := max(number(r, "retry_after"), number(r, "retry_after_ms")/1000, number(parameters, "retry_after"))
+	return cut(oneLine(strings.ToValidUTF8(reasonIn(r), "?")), maxReason), time.Duration(min(max(seconds, 0), maxRetryAfter.Seconds()) * float64(time.Second))
+}
+
+// reasonIn returns the most detailed reason of a JSON object, which may be in the object
+// "error".
+func reasonIn(r map[string]any) string {
+	for _, name := range []string{"description", "errorDescription", "error_description", "detail", "message", "error", "title"} {
+		switch v := r[name].(type) {
+		case string:
+			if strings.TrimSpace(v) != "" {
+				return v
+			}
+		case map[string]any:
+			if text := reasonIn(v); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 // mentions reports whether a text contains a secret of a destination.

@@ -53,7 +53,7 @@ type Channels interface {
 type Answer struct {
 	Delivered  bool
 	Unsent     bool // there was nothing to send
-	Status     int  // HTTP status; 0 without a response
+	Status     int  // HTTP status, or reply code of a mail server; 0 without a response
 	Error      message.Message
 	Gone       bool // the destination does not exist any more
 	Permanent  bool // another attempt would fail, too
@@ -221,7 +221,7 @@ func (d *Deliverer) notify(ctx context.Context, j Job) (Result, error) {
 	default:
 		r = d.failed(j, r, a.RetryAfter)
 	}
-	d.Log.InfoContext(ctx, "a notification was not delivered", "delivery_id", j.ID, "channel_id", j.ChannelID, "attempt", j.Attempts+1, "status", a.Status)
+	d.Log.InfoContext(ctx, "a notification was not delivered", "delivery_id", j.ID, "channel_id", j.ChannelID, "attempt", j.Attempts+1, "status", a.Status, "error", a.Error.Text)
 	return r, nil
 }
 

@@ -34,49 +34,67 @@ func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.
 // the issuer is never matched by e-mail, because the address may have a new owner. With
 // a role in join, an unknown person becomes a user with that role in the first
 // workspace. A user who was removed from it is not added again.
-func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) (user uuid.UUID, found bool, err error) {
-	user, err = s.q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
-	if !noRows(err) {
-		return user, err == nil, err
+//
+// The invitation of a member only knows the address, which is the name until a login
+// brings the person's own. A name that was set stays.
+func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) (uuid.UUID, login.Refusal, error) {
+	user, why, err := s.admit(ctx, p, join)
+	if err != nil || why != "" || p.Name == "" {
+		return user, why, err
 	}
-	if p.Email == "" {
-		return uuid.Nil, false, nil
+	return user, "", s.q.NameUser(ctx, db.NameUserParams{ID: user, Name: p.Name})
+}
+
+func (s *Store) admit(ctx context.Context, p login.Person, join workspace.Role) (user uuid.UUID, why login.Refusal, err error) {
+	user, err = s.q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
+	switch {
+	case !noRows(err):
+		return user, "", err
+	case p.EmailNotVerified:
+		return uuid.Nil, login.NotVerified, nil
+	case p.Email == "":
+		return uuid.Nil, login.NoEmail, nil
 	}
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if err := q.LockAdmissions(ctx); err != nil {
 			return err
 		}
-		user, found, err = admit(ctx, q, p, join)
+		user, why, err = admit(ctx, q, p, join)
 		return err
 	})
-	return user, found && err == nil, err
+	return user, why, err
 }
 
 // admit does the same while it holds a lock against concurrent logins.
-func admit(ctx context.Context, q *db.Queries, p login.Person, join workspace.Role) (uuid.UUID, bool, error) {
+func admit(ctx context.Context, q *db.Queries, p login.Person, join workspace.Role) (uuid.UUID, login.Refusal, error) {
 	user, err := q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
 	if !noRows(err) { // a concurrent login created the user
-		return user, err == nil, err
+		return user, "", err
 	}
 	row, err := q.UserByEmail(ctx, &p.Email)
 	switch {
 	case err == nil:
 		user = row.ID
 		bound, err := q.HasIdentity(ctx, db.HasIdentityParams{Issuer: p.Issuer, UserID: user})
-		if err != nil || bound {
-			return uuid.Nil, false, err
+		if err != nil {
+			return uuid.Nil, "", err
+		}
+		if bound {
+			return uuid.Nil, login.OtherSubject, nil
 		}
 	case !noRows(err):
-		return uuid.Nil, false, err
+		return uuid.Nil, "", err
 	case join == "":
-		return uuid.Nil, false, nil
+		return uuid.Nil, login.NotInvited, nil
 	default:
-		if user, err = joinFirst(ctx, q, p, join); err != nil || user == uuid.Nil {
-			return uuid.Nil, false, err
+		if user, err = joinFirst(ctx, q, p, join); err != nil {
+			return uuid.Nil, "", err
+		}
+		if user == uuid.Nil {
+			return uuid.Nil, login.NoWorkspace, nil
 		}
 	}
-	err = q.InsertIdentity(ctx, db.InsertIdentityParams{Issuer: p.Issuer, Subject: p.Subject, UserID: user})
-	return user, err == nil, err
+	return user, "", q.InsertIdentity(ctx, db.InsertIdentityParams{Issuer: p.Issuer, Subject: p.Subject, UserID: user})
 }
 
 // joinFirst adds a new user to the first workspace, if there is one.
@@ -88,12 +106,8 @@ func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role workspac
 	if err != nil {
 		return uuid.Nil, err
 	}
-	name := p.Name
-	if name == "" {
-		name = p.Email
-	}
 	user := uuid.Must(uuid.NewV7())
-	if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: user, Name: name, Email: &p.Email}); err != nil {
+	if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: user, Name: p.Email, Email: &p.Email}); err != nil {
 		return uuid.Nil, err
 	}
 	_, err = q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role), Joined: true})

@@ -37,9 +37,9 @@ func TestAdmit_ConcurrentLoginsCreateOneUser(t *testing.T) {
 	n := open(t)
 	var users sync.Map
 	admitted := sideBySide(n, func(int) (bool, error) {
-		user, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: "ann", Email: "ann@news.example"}, workspace.Author)
+		user, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: "ann", Email: "ann@news.example"}, workspace.Author)
 		users.Store(user, true)
-		return found, err
+		return why == "", err
 	})
 	distinct := 0
 	users.Range(func(any, any) bool { distinct++; return true })
@@ -51,15 +51,15 @@ func TestAdmit_ConcurrentLoginsCreateOneUser(t *testing.T) {
 func TestAdmit_EmailBelongsToOneUser(t *testing.T) {
 	n := open(t)
 	admitted := sideBySide(n, func(i int) (bool, error) {
-		_, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"}, workspace.Author)
-		return found, err
+		_, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"}, workspace.Author)
+		return why == "", err
 	})
 	if admitted != 1 {
 		t.Errorf("%d people got the account of one address", admitted)
 	}
 	// Another provider may know the same user by another name.
-	if _, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://other.example", Subject: "ann", Email: "ann@news.example"}, ""); !found || err != nil {
-		t.Errorf("%v %v", found, err)
+	if _, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://other.example", Subject: "ann", Email: "ann@news.example"}, ""); why != "" || err != nil {
+		t.Errorf("%v %v", why, err)
 	}
 }
 

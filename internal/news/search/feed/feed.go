@@ -1,6 +1,6 @@
 // Package feed renders search hits as RSS 2.0
 // (https://www.rssboard.org/rss-specification) or JSON Feed 1.1
-// (https://www.jsonfeed.org/version/1.1/). Content of pages is always escaped.
+// (https://www.jsonfeed.org/version/1.1/). Descriptions of pages are escaped as HTML.
 package feed
 
 import (
@@ -55,7 +55,7 @@ type guid struct {
 func (f Feed) RSS() ([]byte, error) {
 	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline", Items: []item{}}}
 	for _, h := range f.Hits {
-		out.Channel.Items = append(out.Channel.Items, item{Title: escapeHTML(h.Title), Link: webURL(h.URL), Description: escapeHTML(h.Lead), Creators: h.Authors, Categories: categories(h),
+		out.Channel.Items = append(out.Channel.Items, item{Title: h.Title, Link: webURL(h.URL), Description: escapeHTML(h.Lead), Creators: h.Authors, Categories: categories(h),
 			GUID: guid{ID: "urn:uuid:" + h.ID.String()}, Published: h.Published.UTC().Format(time.RFC1123Z)})
 	}
 	if len(f.Hits) > 0 {
@@ -65,8 +65,8 @@ func (f Feed) RSS() ([]byte, error) {
 	return append([]byte(xml.Header), raw...), err
 }
 
-// escapeHTML escapes a text, because feed readers interpret titles and descriptions as
-// HTML.
+// escapeHTML escapes a description, which may contain HTML. A title is plain text: readers
+// such as feedparser 6.0 and rss-parser 3.13 show a second escape as it is.
 func escapeHTML(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

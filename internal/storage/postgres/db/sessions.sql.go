@@ -241,6 +241,22 @@ func (q *Queries) MoveSession(ctx context.Context, arg MoveSessionParams) (int64
 	return result.RowsAffected(), nil
 }
 
+const nameUser = `-- name: NameUser :exec
+update users set name = $1
+where id = $2 and name is distinct from $1 and lower(name) = lower(email)
+`
+
+type NameUserParams struct {
+	Name string
+	ID   uuid.UUID
+}
+
+// Names a user whose name is still the email address of the invitation.
+func (q *Queries) NameUser(ctx context.Context, arg NameUserParams) error {
+	_, err := q.db.Exec(ctx, nameUser, arg.Name, arg.ID)
+	return err
+}
+
 const putLoginLink = `-- name: PutLoginLink :exec
 insert into login_links (user_id, hash, expires_at) values ($1, $2, $3)
 on conflict (user_id) do update set hash = excluded.hash, expires_at = excluded.expires_at

@@ -44,6 +44,11 @@ select id, name, email from users where id = @id;
 -- name: UserByEmail :one
 select id, name, email from users where email = @email;
 
+-- name: NameUser :exec
+-- Names a user whose name is still the email address of the invitation.
+update users set name = @name
+where id = @id and name is distinct from @name and lower(name) = lower(email);
+
 -- name: LockAdmissions :exec
 -- Serializes logins of unknown users: two concurrent logins must not create two users
 -- for one person. The number only has to differ from those of other locks.
