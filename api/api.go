@@ -22,6 +22,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/clientaddr"
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/webpage"
@@ -284,6 +285,8 @@ type Server struct {
 	TrustedProxies []string
 	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
 	WorkflowURL func(workflowID string) string
+
+	proxies proxyWatch
 }
 
 // ReadDocument parses openapi.yaml, which takes a moment.
@@ -311,12 +314,13 @@ func (s *Server) Handler() (http.Handler, error) {
 	r.RedirectTrailingSlash = false // the redirect would bypass the middleware
 	r.ContextWithFallback = true    // handlers use the request's context
 	r.MaxMultipartMemory = 1 << 20
-	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
+	proxies, err := clientaddr.Parse(s.TrustedProxies)
+	if err != nil {
 		return nil, err
 	}
 	v := newValidator(doc, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
-	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
+	r.Use(s.noteClient(proxies), s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
 	})

@@ -157,7 +157,7 @@ func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 // checked, so that a client with a valid token is not limited because of another client
 // behind the same address.
 func (l *load) anonymous(c *gin.Context) bool {
-	return slower(c, l.addresses, throttle.ClientKey(c.ClientIP()), "Too many requests without a good token come from your address.")
+	return slower(c, l.addresses, throttle.ClientKey(clientIP(c)), "Too many requests without a good token come from your address.")
 }
 
 // slower responds with 429 (RFC 6585, 4).

@@ -33,7 +33,7 @@ func (s *Server) loginRoutes(r *gin.Engine) {
 }
 
 func (s *Server) limitLogins(c *gin.Context) {
-	if !s.Login.Allow(c.ClientIP()) {
+	if !s.Login.Allow(clientIP(c)) {
 		s.Login.TooMany(c.Writer, c.Request)
 		c.Abort()
 	}

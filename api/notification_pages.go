@@ -41,7 +41,7 @@ func (s *Server) notificationRoutes(r *gin.Engine) {
 	requests := throttle.New(30, time.Second) // by address
 	limited := func(serve gin.HandlerFunc) gin.HandlerFunc {
 		return func(c *gin.Context) {
-			if _, ok := requests.Allow(throttle.ClientKey(c.ClientIP()), time.Now()); !ok {
+			if _, ok := requests.Allow(throttle.ClientKey(clientIP(c)), time.Now()); !ok {
 				c.Header("Retry-After", "1")
 				c.String(http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))
 				return

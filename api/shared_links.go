@@ -17,7 +17,7 @@ const sharedReportRoute = sharedlink.Path + ":token"
 
 // sharedReport serves a shared report to readers without a login.
 func (s *Server) sharedReport(c *gin.Context) {
-	s.Views.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), c.ClientIP())
+	s.Views.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
 }
 
 // sharedRoutes adds the pages for readers of reports if counting is enabled.

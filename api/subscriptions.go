@@ -16,7 +16,7 @@ const unsubscribeRoute = subscription.Path + ":token"
 
 // unsubscribe serves the page for unsubscribing.
 func (s *Server) unsubscribe(c *gin.Context) {
-	s.Views.UnsubscribePages.Serve(c.Writer, c.Request, c.Param("token"), c.ClientIP())
+	s.Views.UnsubscribePages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
 }
 
 // ListSubscriptions lists the recipients of emails about a site.

@@ -58,6 +58,9 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 	for _, q := range r.Queues {
 		out.Queues = append(out.Queues, queueJSON(q))
 	}
+	if s.proxies.isMissing(time.Now()) {
+		r.Alerts = append(r.Alerts, status.ProxyAlert())
+	}
 	for _, a := range r.Alerts {
 		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject), Message: a.Message, Params: messageParams(a.Params)}
 		if a.Value != 0 {

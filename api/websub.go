@@ -36,7 +36,7 @@ func (s *Server) hubRoutes(r *gin.Engine) {
 	requests := throttle.PerSecond(hubRequestsPerSecond)
 	limited := func(serve gin.HandlerFunc) gin.HandlerFunc {
 		return func(c *gin.Context) {
-			if _, ok := requests.Allow(throttle.ClientKey(c.ClientIP()), time.Now()); !ok {
+			if _, ok := requests.Allow(throttle.ClientKey(clientIP(c)), time.Now()); !ok {
 				c.Header("Retry-After", "1")
 				c.Status(http.StatusTooManyRequests)
 				return

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/audience/visitor"
+	"dateline/internal/infra/clientaddr"
 	"dateline/internal/notify/email"
 	"dateline/internal/notify/pubsub"
 )
@@ -48,7 +49,7 @@ func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	if err != nil {
 		return nil, err
 	}
-	trusted, err := ingest.ParseProxies(p.cfg.TrustedProxies)
+	trusted, err := clientaddr.Parse(p.cfg.TrustedProxies)
 	if err != nil {
 		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
 	}

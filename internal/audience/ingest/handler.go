@@ -10,7 +10,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"dateline/internal/audience/dimensions"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/visitor"
+	"dateline/internal/infra/clientaddr"
 	"dateline/internal/infra/linkcode"
 )
 
@@ -64,7 +64,7 @@ type Handler struct {
 	RateLimiter    *botfilter.RateLimiter
 	Referrers      *dimensions.Referrers
 	Countries      *dimensions.Countries // nil: no countries
-	TrustedProxies []netip.Prefix        // whose X-Forwarded-For is trusted
+	TrustedProxies clientaddr.Proxies    // whose X-Forwarded-For is trusted
 	Now            func() time.Time
 	Log            *slog.Logger
 	Tracker        *Tracker
@@ -94,7 +94,7 @@ type hit struct {
 
 // traitsOf returns the visitor's traits in a browser's request.
 func (in *Handler) traitsOf(r *http.Request) visitor.Traits {
-	return visitor.Traits{Address: clientAddress(r, in.TrustedProxies), UserAgent: r.Header.Get("User-Agent")}
+	return visitor.Traits{Address: in.TrustedProxies.Client(r), UserAgent: r.Header.Get("User-Agent")}
 }
 
 // filterReason returns the reason to filter a browser's request; empty for a

@@ -2,11 +2,14 @@ package login_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"dateline/internal/identity/login"
+	"dateline/internal/infra/clientaddr"
 )
 
 func TestLoginLink_WorksOnce(t *testing.T) {
@@ -107,14 +110,37 @@ func TestLogin_LimitsAttemptsPerClient(t *testing.T) {
 	}
 }
 
+// A proxy that sets no X-Forwarded-For passes on the X-Real-IP that the client wrote.
+func TestLogin_IgnoresOtherHeadersOfAClient(t *testing.T) {
+	s := open(t, nil)
+	s.server.TrustedProxies = []string{"127.0.0.0/8"}
+	var err error
+	s.handler, err = s.server.Handler()
+	s.Must(err)
+	limited := false
+	for n := 0; n < 200 && !limited; n++ {
+		limited = s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Real-IP", "203.0.113."+strconv.Itoa(n), "CF-Connecting-IP", "203.0.113."+strconv.Itoa(n)).status == http.StatusTooManyRequests
+	}
+	if !limited {
+		t.Error("a header of the client bypassed the limit")
+	}
+	if p := s.browser().send(http.MethodGet, "/livez", nil); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedMissing {
+		t.Errorf("got %q, want that X-Forwarded-For is missing", p.header.Get(clientaddr.ForwardedHeader))
+	}
+	if p := s.browser().send(http.MethodGet, "/livez", nil, "X-Forwarded-For", "203.0.113.1"); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedYes {
+		t.Errorf("got %q, want that the client is known", p.header.Get(clientaddr.ForwardedHeader))
+	}
+}
+
 func TestLogin_UsesTheClientAddressOfATrustedProxy(t *testing.T) {
 	s := open(t, nil)
 	s.server.TrustedProxies = []string{"127.0.0.0/8"}
 	var err error
 	s.handler, err = s.server.Handler()
 	s.Must(err)
+	var next atomic.Int64
 	try := func(from string) int {
-		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from).status
+		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from, "X-Real-IP", "192.0.2."+strconv.Itoa(int(next.Add(1)%250))).status
 	}
 	for n := 0; n < 200 && try("203.0.113.1") != http.StatusTooManyRequests; n++ {
 	}

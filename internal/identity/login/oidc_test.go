@@ -145,7 +145,7 @@ func TestOIDC_NameOfTheProviderReplacesTheAddress(t *testing.T) {
 	}
 }
 
-func TestOIDC_SaysAndLogsWhyALoginIsRefused(t *testing.T) {
+func TestOIDC_RefusedLoginNamesItsReason(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	s.browser().signIn("ann").want(http.StatusOK, "the dashboard")

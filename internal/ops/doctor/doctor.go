@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"dateline/internal/identity/secret"
@@ -38,6 +39,7 @@ type Options struct {
 	SearchAttributes map[string]string // names and types that the Temporal namespace must have
 	TaskQueue        string            // that a worker must poll
 	Now              func() time.Time  // if nil, time.Now
+	HTTP             *http.Client      // for the API behind its proxy; if nil, http.DefaultClient
 }
 
 // checkTimeout is the time limit for all checks of one engine.
@@ -49,7 +51,7 @@ func Run(ctx context.Context, o Options) []Finding {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	checks := []func(context.Context, Options) []Finding{settings, database, cache, objectStore, temporal, searchEngine, provider, mailServer, keyset, certificates, disk}
+	checks := []func(context.Context, Options) []Finding{settings, database, cache, objectStore, temporal, searchEngine, proxy, provider, mailServer, keyset, certificates, disk}
 	found := make([][]Finding, len(checks))
 	done := make(chan int)
 	for i, check := range checks {

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/clientaddr"
 	"dateline/internal/storage/postgres"
 )
 
@@ -34,6 +37,39 @@ func settings(_ context.Context, o Options) []Finding {
 	}
 	if u != nil && !loopback(u.Hostname()) && len(cfg.TrustedProxies) == 0 {
 		l.warn("proxies", "Set DATELINE_TRUSTED_PROXIES to the address of the proxy.", "No proxy is trusted: behind a proxy, all requests seem to come from the same address.")
+	}
+	return l
+}
+
+// proxy sends a request through the proxy in front of the API, which says in a header
+// whether it got the address of the client.
+func proxy(ctx context.Context, o Options) []Finding {
+	var l list
+	u, err := url.Parse(o.Config.PublicURL)
+	if err != nil || loopback(u.Hostname()) || len(o.Config.TrustedProxies) == 0 {
+		return nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(o.Config.PublicURL, "/")+"/livez", http.NoBody)
+	if err != nil {
+		return nil // reported by settings
+	}
+	client := http.DefaultClient
+	if o.HTTP != nil {
+		client = o.HTTP
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		l.warn("proxy", "Start the API and the proxy, then run dateline doctor again.", "%s cannot be reached: %s", o.Config.PublicURL, short(err))
+		return l
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch response.Header.Get(clientaddr.ForwardedHeader) {
+	case clientaddr.ForwardedMissing:
+		l.fail("proxy", "Let the proxy set X-Forwarded-For; see docs/how-to/run-behind-a-proxy.md.", "The trusted proxy sends requests without X-Forwarded-For: all readers count as one.")
+	case clientaddr.ForwardedYes:
+		l.ok("proxy", "X-Forwarded-For arrives")
+	default:
+		l.warn("proxy", "Check that DATELINE_PUBLIC_URL leads to the API of this version.", "%s/livez answers with %s and without %s.", o.Config.PublicURL, response.Status, clientaddr.ForwardedHeader)
 	}
 	return l
 }

@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"dateline/internal/infra/clientaddr"
 	"dateline/internal/ops/doctor"
 )
 
@@ -79,4 +81,25 @@ func answerSMTP(conn net.Conn) {
 		}
 		_, _ = io.WriteString(conn, reply+"\r\n")
 	}
+}
+
+func TestRun_ChecksThatTheProxyForwardsAddresses(t *testing.T) {
+	p := open(t)
+	c := p.options.Config
+	said := clientaddr.ForwardedMissing
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if said != "" {
+			w.Header().Set(clientaddr.ForwardedHeader, said)
+		}
+	}))
+	defer server.Close()
+	p.options.HTTP = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
+	}}}
+	c.PublicURL, c.TrustedProxies = "http://dateline.example", []string{"10.0.0.1"}
+	p.want("proxy", doctor.Failure, "without X-Forwarded-For", "run-behind-a-proxy.md")
+	said = clientaddr.ForwardedYes
+	p.want("proxy", doctor.OK, "X-Forwarded-For arrives", "")
+	said = ""
+	p.want("proxy", doctor.Warning, "without "+clientaddr.ForwardedHeader, "DATELINE_PUBLIC_URL")
 }

@@ -44,14 +44,28 @@ const (
 	diskUsageLimit       = 0.9
 )
 
+// adder returns a function that adds an alert to a list.
+func adder(all *[]Alert) addFunc {
+	return func(severity Severity, name, subject string, value float64, template string, args ...any) {
+		text, params := message.Format(template, args...)
+		*all = append(*all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: text, Params: params})
+	}
+}
+
+// ProxyAlert is about a trusted proxy that does not forward the addresses of clients. Only
+// a process of the API sees it.
+func ProxyAlert() Alert {
+	var all []Alert
+	add := adder(&all)
+	add(Warning, "ProxyHidesClients", "", 0, "A trusted proxy sends requests without X-Forwarded-For: all readers count as one and share the rate limits. Let the proxy set this header; `docs/how-to/run-behind-a-proxy.md` has the lines.")
+	return all[0]
+}
+
 // alerts returns the problems of a report, critical ones first. Unlike Prometheus, it
 // does not consider their duration.
 func alerts(r Report) []Alert {
 	var all []Alert
-	add := func(severity Severity, name, subject string, value float64, template string, args ...any) {
-		text, params := message.Format(template, args...)
-		all = append(all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: text, Params: params})
-	}
+	add := adder(&all)
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
 		if failure := r.Engines[name]; failure != "" && name != "clock" {
 			add(Critical, EngineDown, name, 0, "{engine}: {reason}. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
