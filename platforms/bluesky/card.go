@@ -62,7 +62,7 @@ func (c card) embed(now time.Time) externalEmbed {
 func (b *Bluesky) card(ctx context.Context, account network.Account, link string) *card {
 	ctx, cancel := context.WithTimeout(ctx, 3*b.options.EnrichTimeout)
 	defer cancel()
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: link, Timeout: b.options.EnrichTimeout,
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: network.FetchURL(link), Timeout: b.options.EnrichTimeout,
 		MaxBody: maxPage, Header: http.Header{"Accept": {"text/html, application/xhtml+xml"}}})
 	if err != nil || !res.OK() {
 		return nil
@@ -84,7 +84,7 @@ func (b *Bluesky) card(ctx context.Context, account network.Account, link string
 
 // thumb copies a page's image to the account's server.
 func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, image string) (blob, bool) {
-	base, err := url.Parse(link)
+	base, err := url.Parse(network.FetchURL(link))
 	if err != nil || image == "" {
 		return blob{}, false
 	}

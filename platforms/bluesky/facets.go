@@ -1,14 +1,14 @@
 package bluesky
 
 import (
-	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/publicsuffix"
+	"github.com/rivo/uniseg"
 
 	"dateline/platforms/network"
+	"dateline/platforms/toplevel"
 )
 
 // entity is a clickable part of a text, in bytes.
@@ -95,11 +95,18 @@ func linkAt(text string, i int) entity {
 	if strings.HasSuffix(uri, ")") && !strings.Contains(uri, "(") {
 		uri = uri[:len(uri)-1]
 	}
-	// The server would refuse the whole post because of one invalid address.
-	if u, err := url.Parse(added + uri); err != nil || u.Hostname() == "" || len(uri) > 8000 {
+	if !isURI(added+uri) || len(uri) > 8000 {
 		return entity{}
 	}
 	return entity{start: i, end: i + len(uri), kind: network.SpanLink, target: added + uri}
+}
+
+// isURI implements isValidUri of @atproto/syntax 0.7, which takes a percent sign that begins
+// no escape. The server would refuse the whole post because of one invalid address. uri
+// begins with http:// or https:// and has no spaces.
+func isURI(uri string) bool {
+	_, rest, _ := strings.Cut(uri, "://")
+	return rest != "" && rest[0] != '/'
 }
 
 // domainLength returns the length of letters and digits with dots between them
@@ -124,6 +131,13 @@ func domainLength(text string) int {
 	return end
 }
 
+// The limits of a tag (lexicon app.bsky.richtext.facet#tag). Apps check only the first; the
+// server would refuse the post because of the second.
+const (
+	maxTagGraphemes = 64
+	maxTagBytes     = 640
+)
+
 // tagAt matches what follows a number sign up to a space or an invisible
 // character, if it contains more than digits and punctuation.
 func tagAt(text string, i int) entity {
@@ -136,7 +150,10 @@ func tagAt(text string, i int) entity {
 		rest = rest[:end]
 	}
 	tag := strings.TrimRightFunc(rest, unicode.IsPunct)
-	if !strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsPunct(r) && (r < '0' || r > '9') }) || utf16Length(tag) > 64 {
+	if !strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsPunct(r) && (r < '0' || r > '9') }) {
+		return entity{}
+	}
+	if uniseg.GraphemeClusterCount(tag) > maxTagGraphemes || len(tag) > maxTagBytes {
 		return entity{}
 	}
 	return entity{start: i, end: i + sign + len(tag), kind: network.SpanTag, target: tag}
@@ -169,21 +186,10 @@ func isSpace(r rune) bool {
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 func isAlnum(r rune) bool  { return isLetter(r) || r >= '0' && r <= '9' }
 
+// knownTopLevel implements isValidDomain of detection.ts, which compares the end of a domain
+// with a list in lower case: TS.BS (a doctor's title) is no domain.
 func knownTopLevel(domain string) bool {
-	_, icann := publicsuffix.PublicSuffix(strings.ToLower(domain[strings.LastIndexByte(domain, '.')+1:]))
-	return icann
-}
-
-// utf16Length is the length of a string in JavaScript.
-func utf16Length(text string) int {
-	n := 0
-	for _, r := range text {
-		n++
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
+	return toplevel.Listed(domain[strings.LastIndexByte(domain, '.')+1:])
 }
 
 // isHandle reports whether a name is a valid handle.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/net/publicsuffix"
+	"dateline/platforms/toplevel"
 )
 
 // entity is a link or a mention, as byte offsets of a text.
@@ -82,7 +82,7 @@ func domainLength(text string) int {
 		if i == label || edge(text[label]) || edge(text[i-1]) {
 			return best
 		}
-		if dots > 0 && r != '@' && knownTopLevel(text[label:i]) {
+		if dots > 0 && (size == 0 || r != '@' && r != '+') && knownTopLevel(text[label:i]) {
 			best = i
 		}
 		if r != '.' || size == 0 {
@@ -96,9 +96,13 @@ func domainLength(text string) int {
 
 func edge(b byte) bool { return b == '-' || b == '_' }
 
+// knownTopLevel implements valid_gTLD, valid_ccTLD and valid_punycode.
 func knownTopLevel(label string) bool {
-	_, icann := publicsuffix.PublicSuffix(strings.ToLower(label))
-	return icann
+	const punycode = "xn--"
+	if len(label) > len(punycode) && strings.EqualFold(label[:len(punycode)], punycode) {
+		return true
+	}
+	return toplevel.InTwitterText(toplevel.ASCII(label))
 }
 
 // inDomain implements valid_subdomain: everything except punctuation, spaces and

@@ -24,6 +24,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/sync/singleflight"
+
+	"dateline/platforms/network"
 )
 
 // Card is a linked page as networks show it. All fields but URL may be empty.
@@ -65,7 +67,7 @@ type cached struct {
 // Get fetches the card of a page. Of a page that cannot be read, only the
 // address is known.
 func (f *Fetcher) Get(ctx context.Context, address string) (Card, error) {
-	u, err := url.Parse(address)
+	u, err := url.Parse(network.FetchURL(address))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
 		return Card{}, errors.New("the address must be a public http or https URL")
 	}
