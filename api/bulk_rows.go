@@ -57,7 +57,9 @@ func badBody(code, message string) error {
 
 func (r *rowReader) ndjson(raw []byte) []scheduling.Row {
 	var rows []scheduling.Row
-	for line := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("\ufeff")), []byte("\n")) {
+	number := 0
+	for line := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte(csvio.ByteOrderMark)), []byte("\n")) {
+		number++
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
@@ -65,7 +67,7 @@ func (r *rowReader) ndjson(raw []byte) []scheduling.Row {
 		if len(rows) > bulkMaxRows {
 			return rows
 		}
-		rows = append(rows, r.row(len(rows)+1, line))
+		rows = append(rows, r.row(number, line))
 	}
 	return rows
 }
@@ -78,7 +80,10 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 		row.Problems = []apperr.FieldError{apperr.Field("row", "not_json", "This is not a JSON object in UTF-8.")}
 		return row
 	}
-	raw = plainIntegers(raw)
+	raw = composed(plainIntegers(raw))
+	if row.Problems = replaced(raw); len(row.Problems) > 0 {
+		return row
+	}
 	if err := r.schema.VisitJSON(value, openapi3.MultiErrors()); err != nil {
 		row.Problems = flatten(err)
 		return row
@@ -136,9 +141,15 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	header := lines[0]
+	header := lines[0].Cells
 	for i, name := range header {
-		header[i] = strings.ToLower(strings.TrimSpace(name))
+		header[i] = strings.ToLower(csvio.Trim(name))
+		if header[i] == "" {
+			if err := unnamed(lines[1:], i); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if _, ok := columnKind(header[i]); !ok {
 			return nil, badBody("unknown_column", fmt.Sprintf("The column %q is unknown.", name))
 		}
@@ -150,24 +161,38 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 		return nil, badBody("too_many", fmt.Sprintf("Send at most %d rows at once.", bulkMaxRows))
 	}
 	rows := make([]scheduling.Row, 0, len(lines)-1)
-	for i, cells := range lines[1:] {
-		object, problems := fields(header, cells)
+	for _, line := range lines[1:] {
+		object, problems := fields(header, line.Cells)
 		if len(problems) > 0 {
-			rows = append(rows, scheduling.Row{Number: i + 1, Problems: problems})
+			rows = append(rows, scheduling.Row{Number: line.Line, Problems: problems})
 			continue
 		}
 		raw, err := json.Marshal(object)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, r.row(i+1, raw))
+		rows = append(rows, r.row(line.Line, raw))
 	}
 	return rows, nil
+}
+
+// unnamed refuses a column without a name that has content. Spreadsheets write empty ones
+// as far as their used range goes.
+func unnamed(lines []csvio.Row, column int) error {
+	for _, line := range lines {
+		if column < len(line.Cells) && csvio.Trim(line.Cells[column]) != "" {
+			return badBody("unnamed_column", fmt.Sprintf("Column %d has no name, but line %d has content there.", column+1, line.Line))
+		}
+	}
+	return nil
 }
 
 // fields converts a row to an object. Empty cells are omitted, except for the text, which
 // is optional if there are attachments.
 func fields(header, cells []string) (object map[string]any, problems []apperr.FieldError) {
+	for len(cells) > len(header) && csvio.Trim(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1]
+	}
 	if len(cells) != len(header) {
 		return nil, []apperr.FieldError{apperr.Field("row", "wrong_length", "The row has {cells} cells, but there are {columns} columns.", len(cells), len(header))}
 	}
@@ -176,7 +201,10 @@ func fields(header, cells []string) (object map[string]any, problems []apperr.Fi
 	for i, name := range header {
 		kind, _ := columnKind(name)
 		cell := csvio.Unescape(cells[i])
-		if kind == cellIgnored || cell == "" && name != "content" {
+		if kind != cellSegment && name != "content" {
+			cell = csvio.Trim(cell)
+		}
+		if name == "" || kind == cellIgnored || cell == "" && name != "content" {
 			continue
 		}
 		if kind == cellSegment {
@@ -212,10 +240,10 @@ func fields(header, cells []string) (object map[string]any, problems []apperr.Fi
 func read(kind cellKind, cell string) (value any, ok bool) {
 	switch kind {
 	case cellNumber:
-		n, err := strconv.Atoi(strings.TrimSpace(cell))
+		n, err := strconv.Atoi(cell)
 		return n, err == nil
 	case cellBool:
-		switch strings.ToLower(strings.TrimSpace(cell)) { // Excel writes TRUE
+		switch strings.ToLower(cell) { // Excel writes TRUE
 		case "true", "1":
 			return true, true
 		case "false", "0":
@@ -225,7 +253,7 @@ func read(kind cellKind, cell string) (value any, ok bool) {
 	case cellList:
 		list := []any{}
 		for one := range strings.SplitSeq(cell, ";") {
-			if one = strings.TrimSpace(one); one != "" {
+			if one = csvio.Trim(one); one != "" {
 				list = append(list, one)
 			}
 		}

@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
 
 	"dateline/api/spec"
 	"dateline/internal/testing/newsroomtest"
@@ -52,7 +55,7 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	require.Equal(t, 3, r.Valid)
 	require.Equal(t, 3, r.Created)
 	require.Len(t, r.Rows, 3)
-	require.Equal(t, 3, r.Rows[2].Row)
+	require.Equal(t, 5, r.Rows[2].Row) // the line of the file
 	first := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200)
 	require.Equal(t, `Giá vàng hôm nay, "SJC"`, first.Content)
 	require.Equal(t, day+"T08:00:00+07:00", first.ScheduledTime.Format(time.RFC3339))
@@ -178,6 +181,73 @@ func TestBulk_RejectsABodyWithoutRows(t *testing.T) {
 	require.Equal(t, "two_threads", (*p.Rows[3].Errors)[0].Code)
 }
 
+// Files as Excel and LibreOffice write them in a Vietnamese locale: the whole used range,
+// semicolons or tabs, a separator line, and spaces of web pages around cells.
+func TestBulk_ReadsFilesOfSpreadsheets(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Connect("desk")
+	day := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
+	for name, body := range map[string]string{
+		"used range":        "content;scheduled_time;draft;;\r\nGiá vàng;" + day + "T09:00;;;\r\n;;;;\r\n;;;;\r\n",
+		"separator line":    "\ufeffsep=;\r\ncontent;scheduled_time\r\nGiá vàng;" + day + "T09:00\r\n",
+		"no-break space":    "content,scheduled_time\r\nGiá vàng,\u00a0" + day + "T09:00\u00a0\r\n",
+		"zero-width space":  "content,scheduled_time\nGiá vàng,\u200e" + day + "T09:00\u200b\n",
+		"no-break headers":  "content\u00a0\tscheduled_time\u00a0\nGiá vàng\t" + day + "T09:00\n",
+		"blank rows before": ";;\r\n\r\ncontent;scheduled_time;\r\nGiá vàng;" + day + "T09:00;\r\n",
+		"cells after":       "content,scheduled_time\nGiá vàng," + day + "T09:00,,\u00a0,\n",
+		"UTF-16":            utf16le("content\tscheduled_time\r\nGiá vàng\t" + day + "T09:00\r\n"),
+	} {
+		r := s.bulkResult(s.csv("?dry_run=true", body), 200)
+		if r.Valid != 1 || r.Total != 1 {
+			t.Errorf("%s: got %+v, want one valid row", name, r)
+		}
+	}
+	a := s.csv("", "content;\nx;\ny;z\n")
+	s.refused(a, 422, "invalid_request", "body")
+	require.Contains(t, string(a.body), "Column 2 has no name, but line 3 has content there.")
+	// One numbering: the line of the file.
+	r := s.bulkResult(s.csv("?dry_run=true", "content,draft\n\n\"a\nb\",maybe\n,\nc,perhaps\n"), 200)
+	require.Equal(t, []int{3, 6}, []int{r.Rows[0].Row, r.Rows[1].Row})
+	require.Contains(t, string(s.csv("", "content\n\n\nx\n\"y\n").body), "Line 5")
+	// Letters that were lost are not published.
+	s.refused(s.csv("", "content,draft\nGi\ufffd v\ufffdng,true\n"), 422, "rows_invalid")
+	s.refused(s.send("POST", "/api/v1/posts", object{"content": "Gi\ufffd", "draft": true}), 422, "invalid_request", "content")
+	s.refused(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "thread": []object{{"content": "Gi\ufffd"}}}), 422, "invalid_request", "thread[0].content")
+}
+
+func utf16le(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return string(out)
+}
+
+// Texts are composed once, however they arrive, so that networks get NFC.
+func TestPosts_AreStoredAsNFC(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Connect("desk")
+	const composed = "#HàNội Hòa bình"
+	decomposed := norm.NFD.String(composed)
+	escaped := strings.ToLower(strconv.QuoteToASCII(decomposed))
+	for name, content := range map[string]string{
+		"JSON":         s.post(s.send("POST", "/api/v1/posts", object{"content": decomposed, "draft": true}), 201).Content,
+		"escaped JSON": s.post(s.send("POST", "/api/v1/posts", `{"draft": true, "content": `+strings.ReplaceAll(escaped, "#ha", "#Ha")+`}`, "Content-Type", "application/json"), 201).Content,
+	} {
+		if !norm.NFC.IsNormalString(content) {
+			t.Errorf("%s: got %+q, want NFC", name, content)
+		}
+	}
+	for name, a := range map[string]answer{"CSV": s.csv("", "content,draft\n"+decomposed+",true\n"), "NDJSON": s.ndjson("", lines(object{"content": decomposed, "draft": true}))} {
+		r := s.bulkResult(a, 201)
+		if got := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200).Content; got != composed {
+			t.Errorf("%s: got %+q, want %+q", name, got, composed)
+		}
+	}
+}
+
 func TestExport_CanBeImported(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -219,6 +289,9 @@ func TestExport_CanBeImported(t *testing.T) {
 		a := s.send("GET", "/api/v1/posts/export?status=scheduled,draft&format="+format, nil)
 		if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != contentType || !strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
 			t.Fatalf("%s: %s %v", format, a.Status, a.Header)
+		}
+		if format == "csv" && !bytes.HasPrefix(a.body, []byte("\ufeff")) {
+			t.Error("without a byte order mark, Excel reads Vietnamese in another encoding")
 		}
 		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") || !strings.Contains(string(a.body), "''=đã")) {
 			t.Errorf("formulas stand in\n%s", a.body)

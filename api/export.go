@@ -53,7 +53,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
 	if e.csv {
-		if _, err := w.Write(csvio.Write(nil, exportColumns())); err != nil {
+		if _, err := w.Write(csvio.Write([]byte(csvio.ByteOrderMark), exportColumns())); err != nil {
 			return nil //nolint:nilerr // the reader went away
 		}
 	}

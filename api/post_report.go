@@ -180,7 +180,7 @@ func (c postReportCSV) rows() []byte {
 	for _, name := range names {
 		head = append(head, "network_"+name)
 	}
-	body := csvio.Write(nil, head)
+	body := csvio.Write([]byte(csvio.ByteOrderMark), head)
 	for i := range c.report.Rows {
 		r := &c.report.Rows[i]
 		cells := []string{r.PostID.String(), csvio.Escape(r.Account), r.Network, r.PostedAt.Format(time.RFC3339), csvio.Escape(r.Content)}
@@ -207,7 +207,7 @@ func (c postReportCSV) groups() []byte {
 	for _, m := range reportMetrics() {
 		head = append(head, string(m), string(m)+"_posts")
 	}
-	body := csvio.Write(nil, append(head, "mean_"+string(c.report.Metric), "low", "high"))
+	body := csvio.Write([]byte(csvio.ByteOrderMark), append(head, "mean_"+string(c.report.Metric), "low", "high"))
 	for i := range c.report.Groups {
 		g := &c.report.Groups[i]
 		cells := []string{csvio.Escape(g.Value), csvio.Escape(g.Label), strconv.Itoa(g.Posts)}

@@ -250,7 +250,7 @@ func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	if hasRates {
 		head = append(head, "conversion_rate")
 	}
-	body := csvio.Write(nil, head)
+	body := csvio.Write([]byte(csvio.ByteOrderMark), head)
 	for _, row := range rows {
 		cells := []string{csvio.Escape(row.Value)}
 		if hasProperties {

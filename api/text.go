@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/text/unicode/norm"
 
 	"dateline/internal/infra/apperr"
 )
@@ -92,6 +93,73 @@ func unstorable(c *gin.Context, raw []byte) []apperr.FieldError {
 	return problems
 }
 
+// composed rewrites the strings of a JSON document as NFC (UAX #15), which networks count
+// and link: Telegram ends a hashtag at a combining mark. Values that are secrets stay as
+// they are. raw must be valid JSON.
+func composed(raw []byte) []byte {
+	var out []byte
+	done, secret := 0, false
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			i++
+			continue
+		}
+		end := stringEnd(raw, i)
+		token := raw[i:end]
+		if isName := bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\r\n"), []byte(":")); isName {
+			secret = isSecretName(token)
+		} else if text, changed := composedString(token); changed && !secret {
+			out = append(append(out, raw[done:i]...), text...)
+			done = end
+		}
+		i = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
+
+func isSecretName(token []byte) bool {
+	for _, part := range []string{"password", "secret", "token"} {
+		if bytes.Contains(bytes.ToLower(token), []byte(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// composedString returns a JSON string as NFC, and whether that changes it.
+func composedString(token []byte) (out []byte, changed bool) {
+	if norm.NFC.IsNormal(token) && !bytes.Contains(token, []byte(`\u`)) {
+		return nil, false
+	}
+	var text string
+	if json.Unmarshal(token, &text) != nil || norm.NFC.IsNormalString(text) {
+		return nil, false
+	}
+	out, err := json.Marshal(norm.NFC.String(text))
+	return out, err == nil
+}
+
+// replaced lists the fields of a JSON document that hold U+FFFD, which stands for bytes
+// that were not understood: the text was read in a wrong encoding before it was sent.
+func replaced(raw []byte) (fields []apperr.FieldError) {
+	if !bytes.ContainsRune(raw, utf8.RuneError) && !bytes.Contains(bytes.ToLower(raw), []byte(`\ufffd`)) {
+		return nil
+	}
+	var document any
+	if json.Unmarshal(raw, &document) != nil {
+		return nil
+	}
+	names := withRune("", document, utf8.RuneError)
+	slices.Sort(names)
+	for _, name := range names {
+		fields = append(fields, apperr.Field(name, "replacement_character", "The text contains U+FFFD in place of letters that were lost: read it in its encoding, and send it as UTF-8."))
+	}
+	return fields
+}
+
 func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func unstorableIn(contentType string, raw []byte) []string {
@@ -112,14 +180,15 @@ func unstorableIn(contentType string, raw []byte) []string {
 	if json.Unmarshal(raw, &document) != nil {
 		return nil
 	}
-	return withNUL("", document)
+	return withRune("", document, 0)
 }
 
-// withNUL lists the fields of a JSON document that hold a NUL, like thread[0].content.
-func withNUL(path string, value any) (fields []string) {
+// withRune lists the fields of a JSON document that hold a character, like
+// thread[0].content.
+func withRune(path string, value any, r rune) (fields []string) {
 	switch v := value.(type) {
 	case string:
-		if strings.ContainsRune(v, 0) {
+		if strings.ContainsRune(v, r) {
 			if path == "" {
 				path = "body"
 			}
@@ -127,14 +196,14 @@ func withNUL(path string, value any) (fields []string) {
 		}
 	case []any:
 		for i, one := range v {
-			fields = append(fields, withNUL(fmt.Sprintf("%s[%d]", path, i), one)...)
+			fields = append(fields, withRune(fmt.Sprintf("%s[%d]", path, i), one, r)...)
 		}
 	case map[string]any:
 		for name, one := range v {
-			if strings.ContainsRune(name, 0) {
-				fields = append(fields, join(path, strings.ReplaceAll(name, "\x00", "")))
+			if strings.ContainsRune(name, r) {
+				fields = append(fields, join(path, strings.ReplaceAll(name, string(r), "")))
 			}
-			fields = append(fields, withNUL(join(path, name), one)...)
+			fields = append(fields, withRune(join(path, name), one, r)...)
 		}
 	}
 	return fields
@@ -148,4 +217,11 @@ func refuseUnstorable(c *gin.Context, raw []byte) bool {
 	}
 	writeProblem(c, http.StatusUnprocessableEntity, "invalid_request", "Some fields hold NUL characters or bytes that are not UTF-8; see errors.", problems)
 	return true
+}
+
+// refuseReplaced refuses posts whose text was damaged before it was sent.
+func refuseReplaced(c *gin.Context, raw []byte) {
+	if problems := replaced(raw); len(problems) > 0 {
+		writeProblem(c, http.StatusUnprocessableEntity, "invalid_request", "Some texts were damaged before they were sent; see errors.", problems)
+	}
 }

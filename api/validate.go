@@ -135,6 +135,9 @@ func (v *validator) validate() gin.HandlerFunc {
 			if op.OperationID != "previewPost" { // stores nothing, and lists problems itself
 				refuseUnstorable(c, raw)
 			}
+			if strings.HasPrefix(path, "/api/v1/posts") && !c.IsAborted() {
+				refuseReplaced(c, raw)
+			}
 			return
 		}
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.", flatten(err))
@@ -175,7 +178,7 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		return nil, false
 	}
 	if wanted && c.ContentType() != formType && len(raw) > 0 {
-		raw = plainIntegers(raw)
+		raw = composed(plainIntegers(raw))
 	}
 	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 	return raw, true

@@ -1,52 +1,92 @@
 // Package csvio reads and writes CSV files (RFC 4180) of spreadsheets, including the
 // variants of Excel. Unlike encoding/csv, it preserves line breaks within cells and
-// reports the row of an error.
+// reports the line of an error.
 package csvio
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	unicodeencoding "golang.org/x/text/encoding/unicode"
 )
 
-const byteOrderMark = "\ufeff"
+// ByteOrderMark at the start of a file tells Excel that it is UTF-8; without it, Excel
+// reads Vietnamese in the code page of the machine.
+const ByteOrderMark = "\ufeff"
 
-// Read splits text into rows of cells. It detects commas, semicolons and tabs as
-// separators from the first row, and skips empty lines.
-func Read(text string) (rows [][]string, err error) {
-	if !utf8.ValidString(text) {
-		return nil, errors.New("the file is not valid UTF-8")
+// Row is a row of a file.
+type Row struct {
+	Line  int // of the file where it begins, from 1
+	Cells []string
+}
+
+// Read splits a file into rows. It detects commas, semicolons and tabs as separators, or
+// reads the separator from a first line such as "sep=;", which Excel understands. Rows
+// without content are skipped: spreadsheets write their whole used range. Files are UTF-8,
+// or UTF-16 with a byte order mark, as Excel saves "Unicode Text".
+func Read(file string) (rows []Row, err error) {
+	text, err := decode(file)
+	if err != nil {
+		return nil, err
 	}
-	r := reader{rest: strings.TrimPrefix(text, byteOrderMark)}
-	r.separator = separator(r.rest)
+	r := reader{rest: text, line: 1}
+	r.skipSeparatorLine()
+	if r.separator == 0 {
+		r.separator = separator(r.rest)
+	}
 	for r.rest != "" {
-		row, err := r.row()
+		line := r.line
+		cells, err := r.row()
 		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", len(rows)+1, err)
+			return nil, fmt.Errorf("line %d: %w", r.line, err)
 		}
-		if len(row) > 1 || row[0] != "" {
-			rows = append(rows, row)
+		if slices.ContainsFunc(cells, func(cell string) bool { return Trim(cell) != "" }) {
+			rows = append(rows, Row{line, cells})
 		}
 	}
 	return rows, nil
 }
 
-// separator returns the most frequent separator in the first line, outside of quotes.
+// decode returns the text of a file without its byte order mark.
+func decode(file string) (string, error) {
+	if strings.HasPrefix(file, "\xff\xfe") || strings.HasPrefix(file, "\xfe\xff") {
+		text, err := unicodeencoding.UTF16(unicodeencoding.LittleEndian, unicodeencoding.ExpectBOM).NewDecoder().String(file)
+		if err != nil {
+			return "", errors.New("the file is not valid UTF-16")
+		}
+		return text, nil
+	}
+	if !utf8.ValidString(file) {
+		return "", errors.New("the file is not valid UTF-8: save it as CSV UTF-8")
+	}
+	return strings.TrimPrefix(file, ByteOrderMark), nil
+}
+
+// Trim removes spaces and invisible characters around a cell, also those that web pages
+// and word processors bring along, such as no-break and zero-width spaces.
+func Trim(cell string) string {
+	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+}
+
+// separator returns the most frequent separator in the first line that has text, outside
+// of quotes.
 func separator(text string) byte {
+	text = strings.TrimLeft(text, "\r\n")
 	count := map[byte]int{}
 	quoted := false
 	for i := range len(text) {
-		switch b := text[i]; {
-		case b == '"':
-			quoted = !quoted
-		case !quoted && (b == '\n' || b == '\r'):
-			text = ""
-		case !quoted:
-			count[b]++
-		}
-		if text == "" {
+		b := text[i]
+		if !quoted && (b == '\n' || b == '\r') {
 			break
+		}
+		if b == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			count[b]++
 		}
 	}
 	best := byte(',')
@@ -58,9 +98,35 @@ func separator(text string) byte {
 	return best
 }
 
+// skipSeparatorLine reads a first line such as "sep=;".
+func (r *reader) skipSeparatorLine() {
+	const prefix = "sep="
+	first, rest := r.rest, ""
+	if end := strings.IndexAny(r.rest, "\r\n"); end >= 0 {
+		first, rest = r.rest[:end], r.rest[end:]
+	}
+	if len(first) != len(prefix)+1 || !strings.EqualFold(first[:len(prefix)], prefix) {
+		return
+	}
+	r.separator, r.rest = first[len(prefix)], rest
+	r.endLine()
+}
+
 type reader struct {
 	rest      string
 	separator byte
+	line      int // of rest
+}
+
+// endLine consumes the end of a line.
+func (r *reader) endLine() {
+	if r.rest != "" {
+		r.line++
+	}
+	if rest, ok := strings.CutPrefix(r.rest, "\r"); ok {
+		r.rest = rest
+	}
+	r.rest = strings.TrimPrefix(r.rest, "\n")
 }
 
 func (r *reader) row() (cells []string, err error) {
@@ -76,7 +142,7 @@ func (r *reader) row() (cells []string, err error) {
 		case r.rest[0] == r.separator:
 			r.rest = r.rest[1:]
 		default:
-			r.rest = strings.TrimPrefix(strings.TrimPrefix(r.rest, "\r"), "\n")
+			r.endLine()
 			return cells, nil
 		}
 	}
@@ -115,7 +181,13 @@ func (r *reader) cell() (string, error) {
 		return "", errors.New("text after a closing quotation mark")
 	}
 	r.rest = rest
+	r.line += lineBreaks(cell.String())
 	return cell.String(), nil
+}
+
+// lineBreaks counts the line breaks of a cell.
+func lineBreaks(cell string) int {
+	return strings.Count(cell, "\n") + strings.Count(cell, "\r") - strings.Count(cell, "\r\n")
 }
 
 // Write appends a row. A row ends with CR LF (RFC 4180, 2).

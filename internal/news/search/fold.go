@@ -7,13 +7,16 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"dateline/internal/infra/words"
 )
 
 // Token is a word of a text.
 type Token struct {
-	Word     string // lower case, without diacritics and English plural s
-	Bare     string // the same with plural s; compared with prefixes
+	Word     string // lower case, without diacritics and English plural s, with i for the y of a Vietnamese syllable
+	Bare     string // the same with plural s and y; compared with prefixes
 	Marked   string // with normalized diacritics; equal to Bare if it has none
+	Variant  string // Marked in the other spelling of a Vietnamese syllable: kĩ for kỹ; empty: there is none
 	Start    int    // byte offsets
 	End      int
 	Attached bool // no white space between this token and the previous one: 30/4, covid-19
@@ -69,7 +72,40 @@ func appendToken(out []Token, text string, start, end int, joined bool) []Token 
 	if bare == "" || len(bare) > maxWordBytes || len(marked) > 2*maxWordBytes {
 		return out
 	}
-	return append(out, Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Attached: joined && len(out) > 0})
+	t := Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Attached: joined && len(out) > 0}
+	if i, y, ok := spellings(bare, marked); ok {
+		t.Word, t.Variant = bare[:len(bare)-1]+"i", i
+		if marked == i {
+			t.Variant = y
+		}
+	}
+	return append(out, t)
+}
+
+// spellings returns the two spellings of an open Vietnamese syllable, with i and with y; see
+// words.OpenOnsets.
+func spellings(bare, marked string) (i, y string, ok bool) {
+	last := len(bare) - 1
+	if last < 1 || bare[last] != 'i' && bare[last] != 'y' {
+		return "", "", false
+	}
+	if !words.IsOpenOnset(bare[:last]) {
+		return "", "", false
+	}
+	tone, found := strings.CutPrefix(marked, bare) // the vowel has no mark but its tone
+	if !found {
+		return "", "", false
+	}
+	return bare[:last] + "i" + tone, bare[:last] + "y" + tone, true
+}
+
+// SpellingPairs returns the syllables with two spellings, without tones: with i and with y.
+func SpellingPairs() map[string]string {
+	pairs := make(map[string]string, len(words.OpenOnsets()))
+	for _, onset := range words.OpenOnsets() {
+		pairs[onset+"i"] = onset + "y"
+	}
+	return pairs
 }
 
 // Vietnamese tone marks. Writers place them on either vowel of a pair (hòa, hoà), so
@@ -97,6 +133,9 @@ func foldUnicode(word string) (bare, marked string) {
 			tone.WriteRune(r)
 		case unicode.Is(unicode.Mn, r):
 			quality.WriteRune(r)
+		case r == 'ð' || r == 'ɖ': // capital Ð and Ɖ look like Đ, and are typed for it
+			quality.WriteRune('đ')
+			plain.WriteRune('d')
 		default:
 			quality.WriteRune(r)
 			plain.WriteString(baseLetters(r))
@@ -142,7 +181,7 @@ func foldLatin(word string) (bare, marked string, ok bool) {
 // baseLetters returns the base letters of a character that Unicode does not decompose.
 func baseLetters(r rune) string {
 	switch r {
-	case 'đ', 'ð':
+	case 'đ':
 		return "d"
 	case 'ø':
 		return "o"
@@ -195,10 +234,12 @@ func stem(word string) string {
 
 // Key folds the value of a field (tag, section, author) for comparison.
 func Key(value string) string {
-	words := Tokens(value)
-	parts := make([]string, len(words))
-	for i, w := range words {
-		parts[i] = w.Bare
+	tokens := Tokens(value)
+	parts := make([]string, len(tokens))
+	for i, w := range tokens {
+		if parts[i] = w.Bare; w.Variant != "" {
+			parts[i] = w.Word
+		}
 	}
 	return strings.Join(parts, " ")
 }

@@ -55,3 +55,30 @@ func BenchmarkTokens(b *testing.B) {
 		})
 	}
 }
+
+// The vowel i is also spelled y in open syllables after h, k, l, m, s, t and qu; elsewhere
+// the two are different words.
+func TestTokens_SpellingsOfOpenSyllables(t *testing.T) {
+	t.Parallel()
+	one := func(text string) Token { return Tokens(text)[0] }
+	for a, b := range map[string]string{"kỹ": "kĩ", "Lý": "LÍ", "Mỹ": "Mĩ", "sỹ": "sĩ", "tỷ": "tỉ", "quý": "quí", "hy": "hi", "ty": "ti", "kỳ": "kì", "hỷ": "hỉ", "lỵ": "lị", "quỳ": "quì", "ky": "ki", "ky\u0303": "kĩ"} {
+		if x, y := one(a), one(b); x.Word != y.Word || x.Marked == y.Marked || x.Variant != y.Marked || y.Variant != x.Marked {
+			t.Errorf("%s and %s: got %+v and %+v", a, b, x, y)
+		}
+	}
+	for a, b := range map[string]string{"tay": "tai", "thúy": "thúi", "ý": "í", "y": "i", "uy": "ui", "tùy": "tùi", "hay": "hai", "mây": "mâi", "lũy": "lũi", "by": "bi", "sky": "ski", "nguy": "ngui", "ký": "kỷ", "quay": "quai"} {
+		if x, y := one(a), one(b); x.Word == y.Word && a != "ký" || x.Marked == y.Marked || x.Variant == y.Marked {
+			t.Errorf("%s and %s: got %+v and %+v, want two words", a, b, x, y)
+		}
+	}
+	for a, b := range map[string]string{"Ðà": "Đà", "Ðồng": "Đồng", "đ": "ð", "Ɖà": "Đà", "D\u0300": "D\u0300", "hoà": "hòa", "NA\u0306M": "năm"} {
+		if x, y := one(a), one(b); x.Marked != y.Marked || x.Word != y.Word {
+			t.Errorf("%+q and %+q: got %+v and %+v, want one word", a, b, x, y)
+		}
+	}
+	for _, pair := range [][2]string{{"Kỹ thuật", "kĩ  thuật"}, {"Công\u00a0ty", "công ti"}, {"Thời sự", "Thời sự"}} {
+		if Key(pair[0]) != Key(pair[1]) {
+			t.Errorf("%q and %q: got the keys %q and %q", pair[0], pair[1], Key(pair[0]), Key(pair[1]))
+		}
+	}
+}

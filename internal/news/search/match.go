@@ -57,6 +57,15 @@ func (t Token) Strict() string {
 	return t.Word
 }
 
+// places returns the positions of a word, in either of its spellings.
+func (t *Text) places(w Token) []int {
+	at := t.words[w.Strict()]
+	if !w.HasMarks() || w.Variant == "" || len(t.words[w.Variant]) == 0 {
+		return at
+	}
+	return slices.Sorted(slices.Values(slices.Concat(at, t.words[w.Variant])))
+}
+
 // Matches reports whether a text matches the query exactly.
 func (q Query) Matches(t *Text) bool {
 	for _, term := range q.Terms {
@@ -112,7 +121,7 @@ func (t *Text) hasPrefix(prefix string) bool {
 }
 
 func (t *Text) hasPhrase(words []Token) bool {
-	for _, at := range t.words[words[0].Strict()] {
+	for _, at := range t.places(words[0]) {
 		if t.wordsFollow(words[1:], at) {
 			return true
 		}
@@ -122,7 +131,7 @@ func (t *Text) hasPhrase(words []Token) bool {
 
 func (t *Text) wordsFollow(words []Token, at int) bool {
 	for i, w := range words {
-		if _, found := slices.BinarySearch(t.words[w.Strict()], at+i+1); !found {
+		if _, found := slices.BinarySearch(t.places(w), at+i+1); !found {
 			return false
 		}
 	}

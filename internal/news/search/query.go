@@ -144,6 +144,18 @@ func (q Query) filter(is func(Term) bool) (out []Term) {
 	return out
 }
 
+// AsTyped returns the query for the typed spelling of Vietnamese syllables only.
+func (q Query) AsTyped() Query {
+	q.Terms = slices.Clone(q.Terms)
+	for i, t := range q.Terms {
+		q.Terms[i].Words = slices.Clone(t.Words)
+		for j := range t.Words {
+			q.Terms[i].Words[j].Variant = ""
+		}
+	}
+	return q
+}
+
 // IsPlain reports whether the query has no operators.
 func (q Query) IsPlain() bool {
 	for _, t := range q.Terms {

@@ -2,10 +2,11 @@ package rule
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/words"
 )
 
 // Usage is what a rule has done before a decision.
@@ -58,10 +59,12 @@ func (t Trigger) selects(a Article) bool {
 	return oneOf(t.Domains, a.Domain) && oneOf(t.Sections, a.Section) && oneOf(t.Tags, a.Tags...) && oneOf(t.Authors, a.Authors...)
 }
 
-// oneOf reports whether one of the values is wanted; an empty list wants all.
+// oneOf reports whether one of the values is wanted; an empty list wants all. Values are
+// compared as words: publishers spell them in several ways.
 func oneOf(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w string) bool {
-		return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), w) })
+		key := words.Key(w)
+		return slices.ContainsFunc(values, func(v string) bool { return words.Key(v) == key })
 	})
 }
 

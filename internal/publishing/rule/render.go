@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/words"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/scheduling"
 )
@@ -120,7 +121,7 @@ func tidy(text string) string {
 func (r Rule) hashtags(a Article) (out []string) {
 	for _, value := range append([]string{a.Section}, a.Tags...) {
 		for key, tags := range r.Hashtags {
-			if !strings.EqualFold(key, strings.TrimSpace(value)) {
+			if words.Key(key) != words.Key(value) {
 				continue
 			}
 			for _, tag := range strings.Fields(tags) {

@@ -243,6 +243,32 @@ func diacritics(t *testing.T, rig Rig) {
 	must(t, e.Index(t.Context(), []search.Document{{ID: ID("hoa"), Version: 1, Title: "Hoà bình ở Thuỷ Nguyên", URL: "https://x.example/hoa", Domain: "x.example", Published: Now()}}))
 	wantFirst(t, e, "Hòa bình Thủy Nguyên", "hoa")
 	wantFirst(t, e, "Ho\u0300a bi\u0300nh Thu\u0309y Nguye\u0302n", "hoa")
+	spellings(t, e)
+}
+
+// Open syllables have two official spellings, with i and with y. The typed one ranks first.
+func spellings(t *testing.T, e search.Engine) {
+	t.Helper()
+	titles := map[string]string{"ky": "Quần vợt: kỹ thuật giao bóng", "ki": "Quần vợt: kĩ thuật giao bóng", "ly": "Lý thuyết dây", "si": "Bác sĩ trực đêm", "ty": "Công ty gạch ngói",
+		"quy": "Quý khách lên tàu", "dn": "Ðà Nẵng bắn pháo hoa", "tay": "Bàn tay trái", "thuy": "Cô Thúy kể chuyện"}
+	for id, title := range titles {
+		must(t, e.Index(t.Context(), []search.Document{{ID: ID("spelling-" + id), Version: 1, Title: title, URL: "https://x.example/spelling-" + id, Domain: "x.example", Published: Now()}}))
+	}
+	for text, want := range map[string]string{"kĩ thuật giao bóng": "ki", "kỹ thuật giao bóng": "ky", "lí thuyết dây": "ly", "ly thuyet day": "ly", "li thuyet day": "ly",
+		"bác sỹ trực đêm": "si", "công ti gạch ngói": "ty", "cong ti gach ngoi": "ty", "quí khách lên tàu": "quy", "Đà Nẵng bắn pháo": "dn"} {
+		wantFirst(t, e, text, "spelling-"+want)
+	}
+	for text, other := range map[string]string{"bàn tai trái": "tay", "cô thúi kể chuyện": "thuy"} {
+		if got, _ := find(t, e, search.Request{Text: `"` + text + `"`, Limit: 50}); slices.Contains(got, "spelling-"+other) {
+			t.Errorf("%q: got %v, want not %s", text, got, other)
+		}
+	}
+	for _, text := range []string{"kĩ thuật giao bóng", "ky thuat giao bong"} {
+		got, _ := find(t, e, search.Request{Text: text, Limit: 50})
+		if !slices.Contains(got, "spelling-ky") || !slices.Contains(got, "spelling-ki") {
+			t.Errorf("%q: got %v, want both spellings", text, got)
+		}
+	}
 }
 
 func typos(t *testing.T, rig Rig) {

@@ -161,6 +161,14 @@ func synonyms() map[string][]string {
 			}
 		}
 	}
+	// Meilisearch 1.50 compares words without marks, but i and y are two letters to it.
+	for i, y := range search.SpellingPairs() {
+		out[i], out[y] = append(out[i], y), append(out[y], i)
+	}
+	if own := out["my"]; len(own) > 0 { // the same word as mỹ to Meilisearch
+		out["mỹ"] = append(out["mỹ"], own...)
+		delete(out, "my")
+	}
 	return out
 }
 

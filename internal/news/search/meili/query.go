@@ -51,7 +51,9 @@ func queryText(q search.Query, how queryStyle) string {
 			words = words[:len(words)-1]
 		}
 		part := strings.Join(words, " ")
-		if t.Quoted || len(words) > 1 || how == strict {
+		// Meilisearch replaces no synonyms in phrases, so a word with two spellings is none. It
+		// is too short for typos.
+		if t.Quoted || len(words) > 1 || how == strict && t.Words[0].Variant == "" {
 			part = `"` + part + `"`
 		}
 		if t.Excluded {

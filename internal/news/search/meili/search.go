@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/meilisearch/meilisearch-go"
 
 	"dateline/internal/news/search"
@@ -131,18 +132,23 @@ func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.Search
 	return a, nil
 }
 
-// exactFirst moves exact matches before the others.
+// exactFirst moves exact matches before the others, and those as typed before those in the
+// other spelling of a Vietnamese syllable.
 func exactFirst(hits []search.Hit, q search.Query) []search.Hit {
-	slices.SortStableFunc(hits, func(a, b search.Hit) int {
-		x, y := q.Matches(search.NewText(a.Document)), q.Matches(search.NewText(b.Document))
+	typed := q.AsTyped()
+	rank := make(map[uuid.UUID]int, len(hits))
+	for _, h := range hits {
+		text := search.NewText(h.Document)
 		switch {
-		case x && !y:
-			return -1
-		case y && !x:
-			return 1
+		case typed.Matches(text):
+			rank[h.ID] = 0
+		case q.Matches(text):
+			rank[h.ID] = 1
+		default:
+			rank[h.ID] = 2
 		}
-		return 0
-	})
+	}
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return rank[a.ID] - rank[b.ID] })
 	return hits
 }
 

@@ -41,6 +41,7 @@ const minIndexedPrefix = 3
 // unit is a term of a query, or several terms with a synonym.
 type unit struct {
 	loose, strict tsquery
+	hasSpellings  bool   // a word has two spellings
 	required      bool   // also in relaxed queries
 	word          string // of a single word
 	pairs         []pair
@@ -82,7 +83,7 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 	}
 	var excluded []tsquery
 	for _, t := range q.Excluded() {
-		excluded = append(excluded, exclude(compileTerm(t, true, nil)))
+		excluded = append(excluded, exclude(compileTerm(t, withMarks, nil)))
 	}
 	x.tsquery, x.any = join(" & ", slices.Concat(loose, excluded)...), strings.Join(counted, " | ")
 	if exactQuery := join(" & ", slices.Concat(exact, excluded)...); exactQuery != x.tsquery {
@@ -109,7 +110,7 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 		if others, n := search.SynonymsOf(wanted[i:]); n > 0 && !strict {
 			var parts, exactParts []tsquery
 			for _, one := range wanted[i : i+n] {
-				parts, exactParts = append(parts, compileTerm(one, false, nil)), append(exactParts, compileTerm(one, true, nil))
+				parts, exactParts = append(parts, compileTerm(one, withoutMarks, nil)), append(exactParts, compileTerm(one, asTyped, nil))
 			}
 			also = append(also, others...)
 			ways := synonymPhrases(others)
@@ -118,7 +119,12 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 			i += n
 			continue
 		}
-		u := unit{loose: compileTerm(t, strict, corrected), strict: compileTerm(t, true, corrected), required: t.Quoted}
+		compared := withoutMarks
+		if strict {
+			compared = withMarks
+		}
+		u := unit{loose: compileTerm(t, compared, corrected), strict: compileTerm(t, asTyped, corrected), required: t.Quoted}
+		u.hasSpellings = slices.ContainsFunc(t.Words, func(w search.Token) bool { return w.Variant != "" && w.HasMarks() })
 		if len(t.Words) == 1 {
 			u.word = t.Words[0].Word
 		}
@@ -140,8 +146,17 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	return out, also
 }
 
+// comparison is how the words of a query are compared with those of a text.
+type comparison int
+
+const (
+	withoutMarks comparison = iota
+	withMarks               // in either spelling of a Vietnamese syllable
+	asTyped                 // to rank the typed spelling first
+)
+
 // compileTerm compiles one term as a phrase of its words.
-func compileTerm(t search.Term, strict bool, corrected map[string][]string) tsquery {
+func compileTerm(t search.Term, compared comparison, corrected map[string][]string) tsquery {
 	parts := make([]string, len(t.Words))
 	var pairs []string
 	sure := !t.Prefix && len(t.Words) > 1
@@ -151,10 +166,15 @@ func compileTerm(t search.Term, strict bool, corrected map[string][]string) tsqu
 		case t.Prefix && i == len(t.Words)-1:
 			parts[i] = quote(w.Bare) + ":*"
 			continue
-		case strict:
+		case compared == asTyped && w.Variant != "":
+			form = w.Marked
+		case compared != withoutMarks:
 			form = w.Strict()
 		}
 		parts[i] = quote(form)
+		if compared == withMarks && w.HasMarks() && w.Variant != "" {
+			parts[i] = "(" + parts[i] + " | " + quote(w.Variant) + ")"
+		}
 		if i > 0 {
 			pairs = append(pairs, quote(pairName(t.Words[i-1].Word, w.Word)))
 		}
@@ -187,7 +207,7 @@ func exclude(w tsquery) tsquery {
 func synonymPhrases(texts []string) []tsquery {
 	var out []tsquery
 	for _, text := range texts {
-		out = append(out, compileTerm(search.Term{Words: search.Tokens(text), Quoted: true}, true, nil))
+		out = append(out, compileTerm(search.Term{Words: search.Tokens(text), Quoted: true}, withMarks, nil))
 	}
 	return out
 }

@@ -88,6 +88,9 @@ func (x expression) relax(free []unit, need int) expression {
 	rarity := map[string]float64{}
 	for _, u := range free {
 		x.coverage = append(x.coverage, feature{u.loose.plain, u.loose.plain, u.rarity})
+		if u.hasSpellings {
+			x.coverage = append(x.coverage, feature{u.strict.plain, u.strict.plain, spellingShare * u.rarity})
+		}
 		rarity[u.word] = u.rarity
 	}
 	for _, u := range free {
@@ -107,6 +110,9 @@ func (x expression) relax(free []unit, need int) expression {
 }
 
 const (
+	// spellingShare is the weight of the typed spelling of a Vietnamese syllable, relative to
+	// that of the word.
+	spellingShare = 0.1
 	// bodyShare is the weight of a word that occurs only in the body.
 	bodyShare = 0.4
 	// pairShare is the weight of adjacent words in addition to that of both words.
