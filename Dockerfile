@@ -1,5 +1,5 @@
 # The dateline binary on an empty file system: there is nothing else to patch. The
-# binary contains the time zones.
+# binary contains the time zone database (make time-zones).
 #
 #   docker build --build-arg VERSION=1.2.3 --build-arg COMMIT=0a1b2c3 --build-arg DATE=2026-12-24T18:00:00Z -t dateline:1.2.3 .
 #

@@ -133,6 +133,10 @@ containers-test: build ## run api and worker in containers as docker-compose.yml
 reproducible: $(NFPM) ## build a release twice, in two folders and with two build caches, and compare the files (VERSION=0.1.0; TARGETS)
 	@scripts/reproducible.sh "$(VERSION)" "$(TARGETS)"
 
+.PHONY: time-zones
+time-zones: ## update the time zone database in the program to the newest on PyPI (needs Python with pip)
+	go run ./internal/infra/timezone/update
+
 .PHONY: generate
 generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	_ "time/tzdata" // IANA zones also where the machine has none
 
 	"dateline/internal/cli"
 )

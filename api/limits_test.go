@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/network"
@@ -129,7 +130,7 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 
 func hanoi(t *testing.T) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	zone, err := timezone.Load("Asia/Ho_Chi_Minh")
 	if err != nil {
 		t.Fatal(err)
 	}

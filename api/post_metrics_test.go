@@ -11,6 +11,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 )
 
@@ -33,7 +34,7 @@ func (s *server) publishedPost(a account.Account, content string, at time.Time, 
 
 func (s *server) day(offset int) string {
 	s.T.Helper()
-	zone, err := time.LoadLocation(s.Workspace.TimeZone)
+	zone, err := timezone.Load(s.Workspace.TimeZone)
 	s.Must(err)
 	return time.Now().In(zone).AddDate(0, 0, offset).Format(time.DateOnly)
 }

@@ -13,6 +13,7 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/newsroom"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -57,7 +58,7 @@ func TestSiteReport_Articles(t *testing.T) {
 	}
 	update()
 
-	zone, err := time.LoadLocation(w.TimeZone)
+	zone, err := timezone.Load(w.TimeZone)
 	s.Must(err)
 	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	base := "/api/v1/sites/" + w.ID.String()

@@ -12,6 +12,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -49,7 +50,7 @@ func TestSiteReport_EventsAndGoals(t *testing.T) {
 		_, err := f.Flush(t.Context(), func() {})
 		s.Must(err)
 	}
-	zone, err := time.LoadLocation(w.TimeZone)
+	zone, err := timezone.Load(w.TimeZone)
 	s.Must(err)
 	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	days := base + "/report?from=" + day(1) + "&to=" + day(-1)

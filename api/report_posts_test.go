@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 )
 
 // Clicks on the links of a post and the visits that start with them are counted by
@@ -52,7 +53,7 @@ func TestSiteReport_Posts(t *testing.T) {
 	s.flush()
 	s.flush()
 
-	zone, err := time.LoadLocation(w.TimeZone)
+	zone, err := timezone.Load(w.TimeZone)
 	s.Must(err)
 	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	base := "/api/v1/sites/" + w.ID.String() + "/report?from=" + day(1) + "&to=" + day(-1)

@@ -13,6 +13,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -72,7 +73,7 @@ func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
 	_, err := f.Maintain(t.Context(), func() {})
 	s.Must(err)
 
-	zone, err := time.LoadLocation(w.TimeZone)
+	zone, err := timezone.Load(w.TimeZone)
 	s.Must(err)
 	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	base := "/api/v1/sites/" + w.ID.String() + "/report?from=" + day(2) + "&to=" + day(-1)

@@ -26,6 +26,9 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 	r := s.System.Report(reportCtx, principal(ctx).WorkspaceID, s.engines)
 	out := spec.GetSystem200JSONResponse{At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(), Engines: []spec.EngineStatus{}, Armed: r.Armed,
 		DeadLetters: r.DeadLetters, Lateness: []spec.SystemLateness{}, Queues: []spec.TaskQueue{}, Alerts: []spec.SystemAlert{}}
+	if z := r.Zones; z != nil {
+		out.TimeZones = spec.TimeZoneDatabase{Version: z.Version, Source: z.Source}
+	}
 	out.Accounts.NeedsReconnect, out.Accounts.FirstExpiry = r.Accounts.NeedsReconnect, r.Accounts.FirstExpiry
 	if out.DeadLetters == nil {
 		out.DeadLetters = map[string]int64{}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 )
@@ -34,7 +35,7 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 	if got.PostId != p.ID || got.TimeZone != "Europe/Berlin" || len(got.Entries) != 7 {
 		t.Fatalf("%+v", got)
 	}
-	zone, err := time.LoadLocation("Europe/Berlin")
+	zone, err := timezone.Load("Europe/Berlin")
 	s.Must(err)
 	due := p.ScheduledTime.In(zone).Format("2 January 2006 15:04:05.000")
 	planned := p.ScheduledTime.In(zone).Format("15:04:05.000")

@@ -7052,7 +7052,7 @@ type SystemAlert struct {
 	// Message The problem and its remedy.
 	Message string `json:"message"`
 
-	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
+	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, TimeZonesOld, TimeZonesOutdated, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
 	Name string `json:"name"`
 
 	// Params The values in a message by name, for clients that write it in another language: strings,
@@ -7129,6 +7129,9 @@ type SystemStatus struct {
 		// QuarantinedRecords Unreadable count records in Redis, which `dateline quarantine replay` can process; all other views are counted.
 		QuarantinedRecords int64 `json:"quarantined_records"`
 	} `json:"readers,omitempty"`
+
+	// TimeZones The IANA time zone database by which the responding process converts local times.
+	TimeZones TimeZoneDatabase `json:"time_zones"`
 
 	// Version Version of the responding process.
 	Version string `json:"version"`
@@ -7305,6 +7308,15 @@ type ThreadsOptions struct {
 
 // ThreadsOptionsReplyControl defines model for ThreadsOptions.ReplyControl.
 type ThreadsOptionsReplyControl string
+
+// TimeZoneDatabase The IANA time zone database by which the responding process converts local times.
+type TimeZoneDatabase struct {
+	// Source `built in`, or the folder or file of the host; the newest is used.
+	Source string `json:"source"`
+
+	// Version Such as 2026f.
+	Version string `json:"version"`
+}
 
 // Timeline defines model for Timeline.
 type Timeline struct {

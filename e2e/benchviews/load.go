@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/timezone"
 )
 
 // readers generates hits like those of a news site.
@@ -20,7 +21,7 @@ type readers struct {
 }
 
 func newSite() (counter.Site, error) {
-	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	zone, err := timezone.Load("Asia/Ho_Chi_Minh")
 	return counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}, err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"dateline/internal/cli/remote"
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/timezone"
 )
 
 // Program is one invocation of the command line.
@@ -67,7 +68,7 @@ func (p *Program) Root() *cobra.Command {
 	add(serverGroup, p.up(), p.api(), p.worker(), p.migrate(), p.healthcheck())
 	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(), p.importWorkspace(), p.quarantine(), p.doctor(),
 		p.reindex(), p.eval(), p.temporal(), p.settings())
-	root.AddCommand(&cobra.Command{Use: "version", Short: "print version, commit and date", Args: arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+	root.AddCommand(&cobra.Command{Use: "version", Short: "print version, commit, date and the version of the time zone database", Args: arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
 		return err
 	}})
@@ -79,7 +80,8 @@ func (p *Program) versionLine() string {
 	if p.Commit != "" {
 		line += " (" + strings.TrimSpace(p.Commit+" "+p.Date) + ")"
 	}
-	return line
+	zones := timezone.Current()
+	return line + "\ntime zones " + zones.Version + " (" + zones.Source + ")"
 }
 
 // Run executes a command and returns the exit status.

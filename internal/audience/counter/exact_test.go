@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -128,7 +129,7 @@ func compareValues(t *testing.T, c *counter.Counter, want *modelPage, site count
 // series, which has no gaps.
 func TestSeries_ClocksChangedByHalfAnHour(t *testing.T) {
 	t.Parallel()
-	zone, err := time.LoadLocation("Australia/Lord_Howe")
+	zone, err := timezone.Load("Australia/Lord_Howe")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -42,7 +43,7 @@ func (c *clock) add(d time.Duration) { c.set(c.Now().Add(d)) }
 
 func hanoi(t testing.TB) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	zone, err := timezone.Load("Asia/Ho_Chi_Minh")
 	if err != nil {
 		t.Fatal(err)
 	}

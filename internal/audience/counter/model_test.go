@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/timezone"
 )
 
 // model counts in plain maps, by the rules of docs/explanation/counting.md. It shares
@@ -113,7 +114,7 @@ func newTraffic(t *testing.T) *traffic {
 	for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 		tr.sites = append(tr.sites, newSite(t, w))
 	}
-	tr.sites[1].Zone = must[*time.Location](t)(time.LoadLocation("Asia/Kolkata")) // half an hour off
+	tr.sites[1].Zone = must[*time.Location](t)(timezone.Load("Asia/Kolkata")) // half an hour off
 	tr.sites[2].Window = 2 * time.Hour
 	tr.sites[3].Window = 5 * time.Minute
 	return tr

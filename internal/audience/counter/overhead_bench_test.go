@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -55,7 +56,7 @@ func TestBenchOverhead(t *testing.T) {
 	}
 	client := enginetest.RedisClient(t, enginetest.NewDurableRedis(t, "everysec").URL)
 	c := counter.New(client, counter.Options{})
-	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	zone, err := timezone.Load("Asia/Ho_Chi_Minh")
 	if err != nil {
 		t.Fatal(err)
 	}

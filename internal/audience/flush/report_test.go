@@ -15,6 +15,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/newsroom"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -24,7 +25,7 @@ func TestReport_MatchesModel(t *testing.T) {
 	t.Parallel()
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
-	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	zone, err := timezone.Load("Asia/Ho_Chi_Minh")
 	r.must(err)
 	now := time.Now()
 	clock := now.Add(-70 * time.Hour)

@@ -17,6 +17,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 )
 
 // Article is a crawled article.
@@ -108,7 +109,7 @@ func (x *Indexer) Run(ctx context.Context, heartbeat func()) error {
 
 // read saves the changed articles of a site.
 func (x *Indexer) read(ctx context.Context, s *Site, now time.Time, heartbeat func()) error {
-	zone, err := time.LoadLocation(s.TimeZone)
+	zone, err := timezone.Load(s.TimeZone)
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 )
 
 // store has one view in each hour of the zone's clock. Everything else that it is asked
@@ -67,7 +67,7 @@ func (s store) ReportDays(_ context.Context, _ uuid.UUID, from, to counter.Day) 
 
 func location(t *testing.T, name string) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation(name)
+	zone, err := timezone.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}

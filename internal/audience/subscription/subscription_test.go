@@ -13,6 +13,7 @@ import (
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/subscription"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/email"
 	"dateline/internal/storage/postgres"
@@ -71,7 +72,7 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 	n.Exec("update site_days set views = 400 where day >= '2026-11-09'")
 	c := &clock{Store: n.Store}
 	m := &subscription.Mailer{Store: c, Reports: &report.Reporter{Store: c}, PublicURL: "https://dateline.example"}
-	zone, err := time.LoadLocation(w.TimeZone)
+	zone, err := timezone.Load(w.TimeZone)
 	n.Must(err)
 	out := &outbox{}
 	box := &email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}

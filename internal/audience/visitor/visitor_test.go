@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/visitor"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -21,7 +22,7 @@ const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
-	z, err := time.LoadLocation(name)
+	z, err := timezone.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}

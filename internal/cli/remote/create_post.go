@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dateline/client"
+	"dateline/internal/infra/timezone"
 )
 
 // post schedules a post.
@@ -157,7 +158,7 @@ func (s *session) zone(ctx context.Context) (*time.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	return time.LoadLocation(me.JSON200.Workspace.TimeZone)
+	return timezone.Load(me.JSON200.Workspace.TimeZone)
 }
 
 // accountIDs returns the accounts of --account, or nil without the flag.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dateline/client"
+	"dateline/internal/infra/timezone"
 )
 
 func (o Options) accounts() *cobra.Command {
@@ -74,7 +75,7 @@ func (o Options) siteReport() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		zone, err := time.LoadLocation(one.TimeZone)
+		zone, err := timezone.Load(one.TimeZone)
 		if err != nil {
 			return err
 		}

@@ -3,10 +3,12 @@ package remote
 import (
 	"testing"
 	"time"
+
+	"dateline/internal/infra/timezone"
 )
 
 func TestParseWhen_ReadsTimesInTheWorkspaceZone(t *testing.T) {
-	zone, err := time.LoadLocation("Europe/Berlin")
+	zone, err := timezone.Load("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}

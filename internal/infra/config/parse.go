@@ -13,9 +13,10 @@ import (
 	"time"
 
 	// Slim containers have no time zone files.
-	_ "time/tzdata"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"dateline/internal/infra/timezone"
 )
 
 // The parsers never put the value into an error, because it can be a secret; Problem shows it if it is not.
@@ -282,10 +283,7 @@ func setMCPRole(c *Config, v string) error {
 }
 
 func setTimeZone(c *Config, v string) error {
-	if v == "Local" {
-		return errors.New("is different on every machine; use an IANA name")
-	}
-	zone, err := time.LoadLocation(v)
+	zone, err := timezone.Load(v)
 	if err != nil {
 		return errors.New("is not in the IANA time zone database")
 	}

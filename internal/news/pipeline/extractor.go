@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/selector"
@@ -199,7 +200,7 @@ func loadZone(name string) *time.Location {
 	if name == "" {
 		return nil
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := timezone.Load(name)
 	if err != nil {
 		return nil
 	}

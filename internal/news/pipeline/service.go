@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -14,6 +13,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 
@@ -177,7 +177,7 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 		return h, err
 	}
 	if zone != nil {
-		if _, err := time.LoadLocation(*zone); err != nil || *zone == "Local" {
+		if _, err := timezone.Load(*zone); err != nil {
 			return h, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: "Unknown time zone. Use an IANA name such as Asia/Ho_Chi_Minh, or an empty string for that of the site's country."})
 		}
 		h.Zone = *zone

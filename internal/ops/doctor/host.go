@@ -13,10 +13,12 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/clientaddr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/storage/postgres"
 )
 
@@ -70,6 +72,24 @@ func proxy(ctx context.Context, o Options) []Finding {
 		l.ok("proxy", "X-Forwarded-For arrives")
 	default:
 		l.warn("proxy", "Check that DATELINE_PUBLIC_URL leads to the API of this version.", "%s/livez answers with %s and without %s.", o.Config.PublicURL, response.Status, clientaddr.ForwardedHeader)
+	}
+	return l
+}
+
+// timeZones checks that the rules of time zones are up to date.
+func timeZones(_ context.Context, o Options) []Finding {
+	var l list
+	zones := timezone.Current()
+	l.ok("time zones", "IANA database %s (%s)", zones.Version, zones.Source)
+	for _, w := range zones.Warnings(o.Now()) {
+		switch w.Kind {
+		case timezone.Old:
+			l.warn("time zones", "Update Dateline, or the system's tzdata package.", "The database is of %s, over a year old: posts in zones whose rules have changed since are sent at wrong times.", w.Released.Format(time.DateOnly))
+		case timezone.Outdated:
+			l.warn("time zones", "Restart Dateline.", "%s now has the newer version %s.", w.Source, w.Version)
+		case timezone.Anonymous:
+			l.warn("time zones", "Set ZONEINFO to a folder with tzdata.zi.", "%s (ZONEINFO) does not name its version and is not used.", w.Source)
+		}
 	}
 	return l
 }

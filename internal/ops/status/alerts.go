@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/timezone"
 )
 
 // Severity of an alert.
@@ -79,6 +80,7 @@ func alerts(r Report) []Alert {
 		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(), "The clock of this host is {offset_seconds} off the database clock, by which posts are sent. Synchronize both with NTP.", off.Round(100*time.Millisecond))
 	}
 	postAlerts(r, add)
+	zoneAlerts(r, add)
 	for _, q := range r.Queues {
 		if q.Oldest > maxQueueAge {
 			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(), "The oldest task in {queue} has been waiting for {wait_seconds}. Check that a worker is running.", q.Name, q.Oldest.Round(time.Second))
@@ -90,6 +92,21 @@ func alerts(r Report) []Alert {
 	usageAlerts(r, add)
 	slices.SortStableFunc(all, func(a, b Alert) int { return cmp.Compare(a.Severity, b.Severity) }) // critical before warning
 	return all
+}
+
+func zoneAlerts(r Report, add addFunc) {
+	if r.Zones == nil {
+		return
+	}
+	for _, w := range r.Zones.Warnings(r.At) {
+		switch w.Kind {
+		case timezone.Old:
+			add(Warning, "TimeZonesOld", "", 0, "The time zone database {version} is over a year old. Update Dateline, or the tzdata package of the system.", r.Zones.Version)
+		case timezone.Outdated:
+			add(Warning, "TimeZonesOutdated", "", 0, "The system has the time zone database {version}, Dateline uses {used_version}. Restart Dateline.", w.Version, r.Zones.Version)
+		case timezone.Anonymous: // dateline doctor reports it
+		}
+	}
 }
 
 type addFunc func(severity Severity, name, subject string, value float64, template string, args ...any)

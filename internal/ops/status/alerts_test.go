@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/timezone"
 )
 
 // healthyReport returns a report without alerts; each case changes one thing.
@@ -34,6 +35,7 @@ func TestAlerts_NoneForHealthyReport(t *testing.T) {
 
 func TestAlerts_PerProblem(t *testing.T) {
 	soon := healthyReport().At.Add(71 * time.Hour)
+	zones := timezone.Open("")
 	for name, c := range map[string]struct {
 		change   func(r *Report)
 		severity Severity
@@ -51,6 +53,7 @@ func TestAlerts_PerProblem(t *testing.T) {
 		"AccountAccessExpiring":    {func(r *Report) { r.Accounts.FirstExpiry = &soon }, Warning, "", "at 10:00 on 27 December 2026 UTC"},
 		"SeedsOverdue":             {func(r *Report) { r.Crawl.SeedsOverdue = 3 }, Warning, "", "3 seeds"},
 		"RecordsQuarantined":       {func(r *Report) { r.Readers.Quarantined = 2 }, Warning, "", "2 unreadable count records are in the quarantine"},
+		"TimeZonesOld":             {func(r *Report) { r.Zones, r.At = zones, zones.Released.AddDate(1, 0, 1); r.Accounts.FirstExpiry = nil }, Warning, "", zones.Version + " is over a year old"},
 		"TaskQueueStalled":         {func(r *Report) { r.Queues[0].Oldest = 31 * time.Second }, Critical, "dateline-post", "for 31 seconds"},
 		"WorkersBehind":            {func(r *Report) { r.Queues[0].Start.P95 = 6 * time.Second }, Warning, "dateline-post", "longer than 6 seconds"},
 		"DatabaseServerNearLimit":  {func(r *Report) { r.Database.Used = 86 }, Warning, "", "86 %"},

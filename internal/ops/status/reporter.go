@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
@@ -44,7 +45,7 @@ const latenessWindow = 24 * time.Hour
 // each engine, which is empty if it is healthy. Data that cannot be queried is missing
 // from the report.
 func (r *Reporter) Report(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) Report {
-	report := Report{At: time.Now(), Version: r.Version}
+	report := Report{At: time.Now(), Version: r.Version, Zones: timezone.Current()}
 	if r.Clock != nil {
 		report.Clock = r.Clock()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/timezone"
 )
 
 // Report is a snapshot of the installation. Data of an engine that is down is missing;
@@ -16,6 +17,7 @@ type Report struct {
 	Version     string            // of the reporting process
 	Engines     map[string]string // error by engine name; empty if it is healthy
 	Clock       dbclock.Reading   // offset of this host
+	Zones       *timezone.Database
 	Posts       *Posts
 	Armed       *int64           // posts armed by this process; nil if the worker is another process
 	DeadLetters map[string]int64 // by reason

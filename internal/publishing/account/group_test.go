@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 )
 
@@ -41,7 +42,7 @@ func TestGroup_UpcomingFollowsTheClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := account.Group{TimeZone: c.zone, Slots: c.slots}
-			zone, err := time.LoadLocation(c.zone)
+			zone, err := timezone.Load(c.zone)
 			if err != nil {
 				t.Fatal(err)
 			}

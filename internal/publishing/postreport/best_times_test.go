@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/postreport"
 	"dateline/platforms/network"
 )
@@ -129,7 +130,7 @@ func TestBestTimes_UsesEngagementWhereLinksAreNotTracked(t *testing.T) {
 
 // Hours are those of the wall clock, also when clocks change.
 func TestBestTimes_UsesTheWallClock(t *testing.T) {
-	zone, err := time.LoadLocation("America/New_York")
+	zone, err := timezone.Load("America/New_York")
 	if err != nil {
 		t.Fatal(err)
 	}

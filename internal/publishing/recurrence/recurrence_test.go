@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dateline/internal/infra/timezone"
 )
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	z, err := time.LoadLocation(name)
+	z, err := timezone.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func FuzzRule(f *testing.F) {
 			return
 		}
 		start, err := ParseLocal(startText)
-		z, errZone := time.LoadLocation(zoneName)
+		z, errZone := timezone.Load(zoneName)
 		if err != nil || errZone != nil || start.Year() < 1970 || start.Year() > 2200 {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
@@ -213,7 +214,7 @@ func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (p
 	problem := apperr.InvalidFields(m.check.problems...).Error()
 	if len(m.lastError) == 0 {
 		at := o.At
-		if zone, err := time.LoadLocation(m.series.TimeZone); err == nil {
+		if zone, err := timezone.Load(m.series.TimeZone); err == nil {
 			at = at.In(zone)
 		}
 		m.lastError = message.One("occurrence_blocked", "The post of {occurrence_at} cannot be published.", at)

@@ -13,6 +13,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -191,7 +192,7 @@ func TestQueue_SkippedTimeIsNotBookedTwice(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	g := queue(n, "Nights", []uuid.UUID{a.ID}, "02:30", "03:30")
-	zone, _ := time.LoadLocation(g.TimeZone)
+	zone, _ := timezone.Load(g.TimeZone)
 	var got []string
 	for range 6 {
 		p, err := inQueue(n)

@@ -33,7 +33,7 @@ export function State() {
         <Queues all={s.queues} />
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        {t('system.version', { version: s.version })} · {t('system.seen')} <Time at={s.at} look="seconds" />
+        {t('system.version', { version: s.version })} · {t('system.timeZones', { version: s.time_zones.version, source: s.time_zones.source === 'built in' ? t('system.builtIn') : s.time_zones.source })} · {t('system.seen')} <Time at={s.at} look="seconds" />
       </Text>
     </Stack>
   )

@@ -1,0 +1,37 @@
+package timezone
+
+import "time"
+
+// Change is a change of a zone's offset from UTC.
+type Change struct {
+	At            time.Time
+	Before, After time.Duration // offset
+}
+
+// Changes lists the changes of a zone's offset from one instant to another.
+func Changes(zone *time.Location, from, to time.Time) (all []Change) {
+	at := from.In(zone)
+	before := Offset(at)
+	for {
+		_, next := at.ZoneBounds()
+		if next.IsZero() || !next.Before(to) {
+			return all
+		}
+		if !next.After(at) {
+			// Go 1.26.8 ends some periods of rules that repeat yearly with the year, and
+			// begins the next one a second later.
+			next = at.Add(time.Second)
+		}
+		at = next
+		if after := Offset(at); after != before {
+			all = append(all, Change{at.UTC(), before, after})
+			before = after
+		}
+	}
+}
+
+// Offset returns the offset from UTC in t's zone.
+func Offset(t time.Time) time.Duration {
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
+}
