@@ -58,6 +58,9 @@ func (p *Program) connect(ctx context.Context, c *command) (*parts, error) {
 	if err == nil {
 		err = schema.Usable(log)
 	}
+	if err == nil {
+		err = parts.applyTimeZones(ctx)
+	}
 	if err != nil {
 		parts.close()
 		return nil, err

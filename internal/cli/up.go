@@ -141,6 +141,9 @@ func (r *running) run(ctx context.Context) error {
 	if err := parts.store.Migrate(ctx, r.log); err != nil {
 		return err
 	}
+	if err := parts.applyTimeZones(ctx); err != nil {
+		return err
+	}
 	if err := r.rotateKeys(ctx, parts); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package timezone
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Change is a change of a zone's offset from UTC.
 type Change struct {
@@ -34,4 +37,23 @@ func Changes(zone *time.Location, from, to time.Time) (all []Change) {
 func Offset(t time.Time) time.Duration {
 	_, seconds := t.Zone()
 	return time.Duration(seconds) * time.Second
+}
+
+// ChangedSince returns which of the zones have other offsets than in an older database,
+// between two instants.
+func (d *Database) ChangedSince(older *Database, names []string, from, to time.Time) (changed []string) {
+	for _, name := range names {
+		before, err := older.Load(name)
+		if err != nil {
+			continue
+		}
+		after, err := d.Load(name)
+		if err != nil {
+			continue
+		}
+		if Offset(from.In(before)) != Offset(from.In(after)) || !slices.Equal(Changes(before, from, to), Changes(after, from, to)) {
+			changed = append(changed, name)
+		}
+	}
+	return changed
 }

@@ -66,13 +66,11 @@ func systemPaths() []string {
 // and that of zoneinfo: a folder or a ZIP file, as in the variable ZONEINFO of package
 // time. A database that does not name its version is not used.
 func Open(zoneinfo string, system ...string) *Database {
-	packed, released, err := unpack(builtIn)
+	release, err := unpackDatabase(builtIn)
 	if err != nil {
-		// TestOpen_ReadsTheDatabaseOfTheRelease rules it out.
-		packed = map[string][]byte{"tzdata.zi": []byte("# version 0000a\n")}
+		release = &Database{} // TestOpen_ReadsTheDatabaseOfTheRelease rules it out
 	}
-	version, _, _ := strings.Cut(strings.TrimPrefix(string(packed["tzdata.zi"]), "# version "), "\n")
-	release := &Database{Version: version, Source: BuiltIn, Released: released, packed: packed}
+	release.Source = BuiltIn
 	best := release
 	var others []string
 	if zoneinfo != "" {
@@ -167,6 +165,15 @@ func newer(a, b string) bool {
 		return len(a) > len(b)
 	}
 	return a > b
+}
+
+func unpackDatabase(raw []byte) (*Database, error) {
+	packed, released, err := unpack(raw)
+	if err != nil {
+		return nil, err
+	}
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(packed["tzdata.zi"]), "# version "), "\n")
+	return &Database{Version: version, Released: released, packed: packed}, nil
 }
 
 func unpack(raw []byte) (files map[string][]byte, released time.Time, err error) {

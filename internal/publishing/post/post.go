@@ -211,8 +211,9 @@ const (
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
-	EventLabeled    = "labeled"   // its labels changed
-	EventCommented  = "commented" // a member wrote a comment
+	EventLabeled    = "labeled"           // its labels changed
+	EventRezoned    = "time_zone_changed" // another time zone database changed the instant of its local time
+	EventCommented  = "commented"         // a member wrote a comment
 
 	// EventNetworkWait means delayed because the network does not respond, or too slowly.
 	EventNetworkWait = "waiting_for_network"

@@ -37,7 +37,11 @@ func english() map[string]string {
 		"approved":           "Approved[ by {reviewer}].[ {comment}]",
 		"rejected":           "Not approved[ by {reviewer}].[ {note}]",
 		"labeled":            "Labels changed.",
-		"commented":          "A comment was added.",
+
+		"time_zone_changed":      "Moved from {before_at} to {after_at}, to keep its local time: version {database} of the time zone database changed the rules of {time_zone}.",
+		"time_zone_changed.held": "Still due at {before_at}, which shows another local time now: version {database} of the time zone database changed the rules of {time_zone}, and nothing is moved within the hour.",
+
+		"commented": "A comment was added.",
 
 		"needs_reconnect":  "The network no longer accepts Dateline's access; reconnect the account.",
 		"expiring":         "Dateline's access to the account expires soon; reconnect it before then.",

@@ -191,6 +191,10 @@ func (t renderer) variants() []string {
 		if t.changes() == "" {
 			return []string{"nothing"}
 		}
+	case post.EventRezoned:
+		if held, _ := t.data["held"].(bool); held {
+			return []string{"held"}
+		}
 	case post.EventRefused:
 		return []string{t.string("asked"), t.string("code")}
 	case post.EventCanceled:
@@ -226,7 +230,7 @@ func (t renderer) value(name string) any {
 		return nil
 	case "scheduled_at":
 		return t.time("scheduled_time")
-	case "sent_at", "planned_at", "answered_at", "until_at":
+	case "before_at", "after_at", "sent_at", "planned_at", "answered_at", "until_at":
 		return t.time(strings.TrimSuffix(name, "_at"))
 	case "retry_at":
 		return t.time(name)
