@@ -79,7 +79,7 @@ func (r *builder) readTimes(g Selection) {
 	if d, ok := dateFromURL(r.doc.URL.Path); ok {
 		pub = append(pub, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.4})
 	}
-	updates := r.visibleUpdates(marks)
+	updates := r.visibleUpdates(marks, len(mod) == 0)
 	if len(pub) == 0 && len(updates) > 0 {
 		updates[0].weight = 0.4 // nothing else is visible
 		pub, updates = updates[:1], nil
@@ -108,7 +108,10 @@ func (r *builder) readTimes(g Selection) {
 // day and month, and the zone of Vietnamese pages.
 func (r *builder) readWords() {
 	r.readLanguage()
-	words := detectLanguage(r.a.Text)
+	words := ""
+	if r.a.Origins[article.FieldLanguage].Source == article.FromText {
+		words = r.a.Language
+	}
 	if words == "vi" && r.zone == time.UTC && r.src.Zone == nil {
 		r.zone = guessZone("", "vi")
 	}
@@ -231,15 +234,16 @@ func (r *builder) visibleDates(marks []mark) []dateCandidate {
 	return out
 }
 
-// visibleUpdates returns the visible dates of updates, or the one of a line that says so.
-func (r *builder) visibleUpdates(marks []mark) []dateCandidate {
+// visibleUpdates returns the visible dates of updates, or, with inLines, the one of a line
+// that says so.
+func (r *builder) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
 	var out []dateCandidate
 	for _, m := range marks {
 		if m.updated != nil && !m.isAside {
 			out = append(out, *m.updated)
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && inLines {
 		if d, ok := r.updateInLines(); ok {
 			out = append(out, dateCandidate{d, article.FromHTML, 0.5, true})
 		}

@@ -66,9 +66,13 @@ func (r *builder) updateInLines() (found dates.Date, ok bool) {
 	if !slices.ContainsFunc(updateStems(), func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) }) {
 		return dates.Date{}, false
 	}
+	const maxLabelBytes = 30
 	for n := range r.lines(6, 120) {
+		if len(n.Data) > 2*maxLabelBytes && !hasDigit(n.Data) {
+			continue
+		}
 		line := clean(n.Data)
-		if len(line) < 6 || line[0] >= '0' && line[0] <= '9' || !isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
+		if len(line) < 6 || len(line) > maxLabelBytes && !hasDigit(line) || line[0] >= '0' && line[0] <= '9' || !isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
 			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
 			continue
 		}
