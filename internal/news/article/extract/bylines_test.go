@@ -84,6 +84,8 @@ func TestAuthors_WithoutCredits(t *testing.T) {
 		{"WordsAndPictures", `<p class="byline">Words by Abby Byrne, pictures by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
 		{"StoryAndPhotosByOne", `<p class="byline">Story and photos by Abby Byrne</p>`, "", []string{"Abby Byrne"}},
 		{"Parentheses", `<p class="byline">Abby Byrne (text) and Tom Kaplan (photos)</p>`, "", []string{"Abby Byrne"}},
+		{"ReportingBy", `<p class="byline">Reporting by Abby Byrne; Editing by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
+		{"Reporter", `<div class="author">PV: Nguyễn Văn Mẫu - Ảnh: Phạm Chụp</div>`, "", []string{"Nguyễn Văn Mẫu"}},
 		{"EditedBy", `<p class="byline">By Abby Byrne; edited by Tom Kaplan</p>`, "", []string{"Abby Byrne"}},
 		{"OnlyCredits", `<p class="byline">Photo: Tom Kaplan</p>`, "", nil},
 		{"German", `<p class="byline">Text: Abby Byrne, Fotos: Tom Kaplan</p>`, "", []string{"Abby Byrne"}},

@@ -166,7 +166,7 @@ func creditWord(words []word, i int) (role, bool) {
 		"illustrated", "illustrator", "art", "artwork", "video", "videos", "clip", "clips", "camera", "film", "filmed", "audio", "layout", "edited", "editing", "editor", "produced", "production", "producer", "translated", "translation", "translator", "dịch", "foto", "fotos", "bild", "bilder", "fotografía", "photographie", "fotografie",
 		"research", "data", "cover":
 		return roleCredit, true
-	case "bài", "text", "texts", "words", "story", "report", "written", "writing", "writer", "author", "texto", "texte", "autor", "auteur", "article":
+	case "bài", "pv", "ctv", "text", "texts", "words", "story", "report", "reported", "reporting", "written", "writing", "writer", "author", "texto", "texte", "autor", "auteur", "article":
 		return roleWriter, true
 	case "nguồn", "source", "quelle", "fuente":
 		return roleSource, true
@@ -178,9 +178,7 @@ func pairRole(a, b string) (role, bool) {
 	switch a + " " + b {
 	case "hình ảnh", "thiết kế", "đồ họa", "đồ hoạ", "trình bày", "minh họa", "minh hoạ", "kỹ thuật", "biên tập", "quay phim", "dựng phim", "đạo diễn", "âm thanh", "dữ liệu", "người dịch", "biên dịch", "additional reporting":
 		return roleCredit, true
-	case "bài viết", "tác giả", "thực hiện", "nội dung", "biên soạn", "người viết":
-		return roleWriter, true
-	case "tin ảnh":
+	case "bài viết", "tác giả", "thực hiện", "nội dung", "biên soạn", "người viết", "phóng viên", "tin ảnh":
 		return roleWriter, true
 	}
 	return 0, false

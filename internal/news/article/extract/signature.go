@@ -3,13 +3,14 @@ package extract
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html/atom"
 )
 
 // signatureOf finds the author below the text, as in Vietnamese papers: the last short
-// lines that are right-aligned, named as the author, or begin with a label such as "Bài:"
-// or "Ảnh:". lines are not part of the text.
+// lines that are right-aligned, named as the author, or begin with a Vietnamese label such
+// as "Bài:" or "Ảnh:". lines are not part of the text.
 func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) {
 	labeled := false
 	var names []string // the last one first
@@ -19,7 +20,8 @@ func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) 
 			continue
 		}
 		credits := isCreditLine(b.text)
-		if !credits && (b.chars > 70 || countWords(b.text) > 10 || !o.isRightAligned(b.span) && b.hints&hintByline == 0) {
+		label, _, _ := strings.Cut(b.text, ":")
+		if (!credits || isASCII(label)) && (b.chars > 70 || countWords(b.text) > 10 || !o.isRightAligned(b.span) && b.hints&hintByline == 0) {
 			continue
 		}
 		if lines == nil {
@@ -46,6 +48,10 @@ func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) 
 	}
 	slices.Reverse(names)
 	return strings.Join(names, "\n"), lines
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c > unicode.MaxASCII })
 }
 
 // isRightAligned reports whether the text of an element is right-aligned.
