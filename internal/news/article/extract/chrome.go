@@ -11,16 +11,16 @@ import (
 const maxChromeShare = 0.8
 
 // excluded returns the blocks that are no part of the article, whatever they look like:
-// chrome, readers' comments on a text, and the headline, which is a field of its own, unless
-// the page is a product or a list.
+// chrome, readers' comments on a text, and the headline of a text, which is a field of its
+// own.
 func (c *choice) excluded(d *Document, title string) []bool {
 	out := c.o.chrome()
-	ld := d.loadJSONLD()
-	isText := !c.o.isDiscussion && !ld.hasType("Product") && !ld.hasType("ItemList") && !ld.hasType("CollectionPage") &&
-		!strings.Contains(d.Meta.first("og:type"), "product")
+	ld, folded := d.loadJSONLD(), fold(title)
+	isText := c.o.ownText && len(c.selected) > 0 && !ld.hasType("Product") && !ld.hasType("ItemList") &&
+		!ld.hasType("CollectionPage") && !strings.Contains(d.Meta.first("og:type"), "product")
 	for i := range out {
 		b := &c.o.blocks[i]
-		out[i] = out[i] || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && similarTitles(b.text, title)
+		out[i] = out[i] || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && fold(b.text) == folded
 	}
 	return out
 }

@@ -76,13 +76,15 @@ func hasTopicWord(words []string) bool {
 // isPartName reports whether a word names a part of a page, whatever it contains.
 func isPartName(w string) bool {
 	switch w {
-	case "above", "area", "article", "articles", "bar", "below", "block", "blocks", "bottom", "boxes", "button", "buttons", "center", "click", "col", "column",
-		"columns", "component", "container", "content", "contents", "desktop", "div", "element", "feed", "field", "fixed", "float", "form", "full", "grid",
-		"group", "groups", "head", "heading", "headline", "holder", "icon", "icons", "id", "inline", "inner", "item", "items", "js", "label", "layout", "left",
-		"link", "list", "lists", "main", "media", "middle", "mobile", "module", "modules", "name", "new", "news", "outer", "page", "pages", "panel", "parent", "part",
-		"placeholder", "plugin", "position", "post", "posts", "primary", "region", "right", "root", "row", "secondary", "section", "sections", "side", "single",
-		"site", "slot", "small", "sticky", "story", "tab", "table", "tabs", "text", "thread", "title", "top", "topic", "topics", "unit", "view", "with",
-		"wrap", "wrapper", "zone":
+	case "above", "area", "article", "articles", "bar", "below", "block", "blocks", "bottom", "boxes", "button",
+		"buttons", "center", "click", "col", "column", "columns", "component", "container", "content", "contents",
+		"desktop", "div", "element", "feed", "field", "fixed", "float", "form", "full", "grid", "group", "groups",
+		"head", "heading", "headline", "holder", "icon", "icons", "id", "inline", "inner", "item", "items", "js",
+		"label", "layout", "left", "link", "list", "lists", "main", "media", "middle", "mobile", "module", "modules",
+		"name", "new", "news", "outer", "page", "pages", "panel", "parent", "part", "placeholder", "plugin",
+		"position", "post", "posts", "primary", "region", "right", "root", "row", "secondary", "section", "sections",
+		"side", "single", "site", "slot", "small", "sticky", "story", "tab", "table", "tabs", "text", "thread",
+		"title", "top", "topic", "topics", "unit", "view", "with", "wrap", "wrapper", "zone":
 		return true
 	}
 	return len(w) < 3
