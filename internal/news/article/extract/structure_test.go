@@ -47,8 +47,8 @@ func TestBody_KeepsTablesWhole(t *testing.T) {
 		{"Vietnamese", "", vietnamese, "", weeks},
 		{"In a figure", `<figure class="wp-block-table">`, english, `<figcaption>Source: the operator</figcaption></figure>`, rows},
 		{"In a scrolling box", `<div class="table-wrap"><div class="scroll">`, english, `</div></div>`, rows},
-		{"Without headers", "", `<table><tr><td>Crew</td><td>12</td></tr><tr><td>Length</td><td>87 m</td></tr><tr><td>Built</td><td>2019</td></tr></table>`, "",
-			[]string{"Crew | 12", "Length | 87 m", "Built | 2019"}},
+		{"Without headers", "", `<table><tr><td>Seats</td><td>12</td></tr><tr><td>Length</td><td>87 m</td></tr><tr><td>Built</td><td>2019</td></tr></table>`, "",
+			[]string{"Seats | 12", "Length | 87 m", "Built | 2019"}},
 		{"With a caption, links and a word of a role in each column", "", `<table><caption>Results</caption><tr><th class="rank">#</th><th class="author">Team</th><th class="date">Played</th></tr>` +
 			`<tr><td class="rank">1</td><td class="author"><a href="/a">Halden Rovers</a></td><td class="date">5 March 2026</td></tr>` +
 			`<tr><td class="rank">2</td><td class="author"><a href="/b">Oslo Town</a></td><td class="ad">–</td></tr></table>`, "",

@@ -53,7 +53,7 @@ func (o *outline) isDataTable(at int) bool {
 	if role := attr(o.spans[at].node, "role"); role == "presentation" || role == "none" {
 		return false
 	}
-	rows, cells, columns, headers, longest := 0, 0, 0, 0, 0
+	rows, cells, columns, headers, maxLength := 0, 0, 0, 0, 0
 	for i, end := at+1, o.after(at); i < end; i++ {
 		s := &o.spans[i]
 		switch s.node.DataAtom {
@@ -82,10 +82,10 @@ func (o *outline) isDataTable(at int) bool {
 			if prose > 3 {
 				return false
 			}
-			longest = max(longest, chars)
+			maxLength = max(maxLength, chars)
 		}
 	}
-	return rows > 1 && columns > 1 && (headers > 0 || longest <= maxCellChars)
+	return rows > 1 && columns > 1 && (headers > 0 || maxLength <= maxCellChars)
 }
 
 // isPlainList reports whether the items of a list are text, not cards of several parts.
