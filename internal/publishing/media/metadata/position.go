@@ -19,7 +19,7 @@ const (
 	between   = `[\s,;/|]{0,5}`
 	latLabel  = `(?:latitude|lat|vĩ[ _]?độ)`
 	lonLabel  = `(?:longitude|longtitude|long|lng|lon|kinh[ _]?độ)`
-	assigned  = `[a-z_]{0,10}["'\])>]{0,3}\s{0,2}[:=>(\s"'\[]{1,4}`
+	assigned  = `[a-z_]{0,10}["'\])>]{0,3}[:=>(\s"'\[+-]{1,6}`
 )
 
 var (
@@ -28,7 +28,7 @@ var (
 	// ISO 6709, annex H: ±dd.dd±ddd.dd/, minutes and seconds without separators.
 	isoForm = regexp.MustCompile(`[-+](\d{2,6})(\.\d+)?[-+](\d{3,7})(\.\d+)?(?:[-+]\d+(?:\.\d+)?)?(?:CRS[\w:]+)?(/?)`)
 	// Two numbers in a row, in either order.
-	pairForm = regexp.MustCompile(`(?:^|[^\d.,])(` + degrees + `)°?[\s,;|]{1,6}(` + degrees + `)`)
+	pairForm = regexp.MustCompile(`(?:^|[^\d.])(` + degrees + `)°?[\s\p{Z},;|]{0,6}(` + degrees + `)`)
 	callForm = regexp.MustCompile(`(?i)(?:\w\(|(?:gps|coordinates?|position|tọa độ|toạ độ|vị trí)[^\d+-]{0,8})\s{0,2}([-+]?\d{1,3}\.\d{3,})\s{0,2}[,;]\s{0,2}([-+]?\d{1,3}\.\d{3,})`)
 	// With hemispheres: of English, French and Vietnamese.
 	hemisphereForm = regexp.MustCompile(`\b[NS]\s?:?\s?` + hemiNum + `°?` + between + `[EWO]\s?:?\s?` + hemiNum + `|\b[EWO]\s?:?\s?` + hemiNum + `°?` + between + `[NS]\s?:?\s?` + hemiNum +
@@ -37,7 +37,7 @@ var (
 	// With labels: both, or one and a precise number, for programs that write the other one elsewhere.
 	labeledForm = regexp.MustCompile(`(?i)` + latLabel + assigned + anyNumber + `[^\d]{0,30}` + lonLabel + assigned + anyNumber +
 		`|` + lonLabel + assigned + anyNumber + `[^\d]{0,30}` + latLabel + assigned + anyNumber +
-		`|` + latLabel + assigned + `[-+]?\d{1,2}[.,]\d{4,}|(?:longitude|longtitude|lng|lon|kinh[ _]?độ)` + assigned + `[-+]?\d{1,3}[.,]\d{4,}`)
+		`|` + latLabel + assigned + `[-+]?\d{1,3}[.,]\d{4,}|(?:longitude|longtitude|lng|lon|kinh[ _]?độ)` + assigned + `[-+]?\d{1,3}[.,]\d{4,}`)
 	markup = regexp.MustCompile(`<[^<>]{0,200}>`)
 )
 
@@ -71,7 +71,8 @@ func hasPair(text []byte, form *regexp.Regexp) bool {
 			return false
 		}
 		a, b := decimal(text[at[2]:at[3]]), decimal(text[at[4]:at[5]])
-		if min(a, b) <= 90 && max(a, b) <= 180 {
+		isApart := at[4] > at[3] || text[at[4]] == '+' || text[at[4]] == '-'
+		if isApart && min(a, b) <= 90 && max(a, b) <= 180 {
 			return true
 		}
 		text = text[at[4]-1:] // the second number may begin a pair

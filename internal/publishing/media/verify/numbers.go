@@ -17,7 +17,7 @@ func hasNumbers(p []byte) bool {
 		whole, fraction := digitsBefore(p, at), digitsAfter(p, at+1)
 		n := at + 1 + fraction
 		switch {
-		case (whole == 4 || whole == 5) && isNMEA(p[n:]):
+		case whole == 4 && (at == 4 || p[at-5] != '.') && isNMEA(p[n:]):
 			return true
 		case whole >= 1 && whole <= 3 && fraction >= 4 && (followed(p, at-whole, n) || labeled(p[:at-whole])):
 			return true
@@ -62,7 +62,7 @@ func isNMEA(p []byte) bool {
 // followed reports whether a second decimal follows, so that one may be a latitude and
 // the other a longitude.
 func followed(p []byte, start, end int) bool {
-	if start > 0 && (p[start-1] == '.' || p[start-1] == ',' && start > 1 && isDigit(p[start-2]) && start-1-digitsBefore(p, start-1) <= 0) {
+	if start > 0 && p[start-1] == '.' {
 		return false
 	}
 	next := end
