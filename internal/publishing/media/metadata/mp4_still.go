@@ -70,9 +70,10 @@ func (m *mp4Scanner) seePicture(t *mp4Track, kind string) error {
 
 // cleanPictures clears the metadata of every frame in place.
 func (m *mp4Scanner) cleanPictures(t *mp4Track, kind string) error {
+	whole := int64(0)
 	return m.eachSample(t, func(at, length int64) error {
-		if length > maxStill {
-			return malformed("a picture in it is too large")
+		if whole += length; length > maxStill || whole > 2*m.size || len(m.plan.edits) > maxParts {
+			return malformed("its pictures are too large or too many")
 		}
 		p := make([]byte, max(0, min(length, m.size-at)))
 		if n, err := m.r.ReadAt(p, at); n < len(p) {

@@ -267,12 +267,15 @@ func (f *file) tables(tables map[string][]byte, isSound bool) error {
 		size = func(int64) int64 { return max(number(sizes, 4), min(frame, 64)) }
 	}
 	count := number(sizes, 8)
+	if number(sizes, 4) == 0 {
+		count = min(count, int64(len(sizes))/4)
+	}
 	if small := tables["stz2"]; small != nil {
 		width := int64(1)
 		if len(small) > 7 {
 			width = int64(small[7])
 		}
-		count = number(small, 8)
+		count = min(number(small, 8), 2*int64(len(small)))
 		size = func(i int64) (value int64) {
 			for bit := i * width; bit < (i+1)*width; bit += 4 {
 				if at := 12 + bit/8; at < int64(len(small)) {
@@ -287,7 +290,7 @@ func (f *file) tables(tables map[string][]byte, isSound bool) error {
 		offsets, width = tables["co64"], 8
 	}
 	sample, row := int64(0), 0
-	for chunk := int64(1); chunk <= number(offsets, 4) && sample < count; chunk++ {
+	for chunk := int64(1); chunk <= min(number(offsets, 4), int64(len(offsets)/width)) && sample < count; chunk++ {
 		for int64(row)+1 < number(runs, 4) && number(runs, 8+12*(row+1)) <= chunk {
 			row++
 		}
@@ -355,7 +358,7 @@ func (f *file) moof(body []byte, start int64, sizes map[uint32]int64, media map[
 				}
 				optional(4, 4)
 				isPicture := f.isPicture(end)
-				for range min(number(b, 4), int64(len(b))+f.size/max(size, 1)) {
+				for range min(number(b, 4), int64(len(b))+min(f.size/max(size, 1), 1<<20)) {
 					one := size
 					optional(0x100, 4)
 					if i := optional(0x200, 4); i >= 0 {
