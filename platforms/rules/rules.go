@@ -143,7 +143,8 @@ func (c *checker) streams(field string, n int, media network.MediaInfo) {
 			n, rate, c.allowedBy, l.MaxFrameRate)
 	}
 	if l.MaxWidth > 0 && media.Width > l.MaxWidth {
-		c.add(field, "video_too_wide", "Attachment {number} is {width} pixels wide; {by} allows {max_width}. Export it smaller.", n, media.Width, c.allowedBy, l.MaxWidth)
+		c.add(field, "video_too_wide", "Attachment {number} is {width} pixels wide; {by} allows {max_width}. Export it smaller.",
+			n, media.Width, c.allowedBy, l.MaxWidth)
 	}
 	if l.MaxPixels > 0 && int64(media.Width)*int64(media.Height) > l.MaxPixels {
 		c.add(field, "too_many_pixels", "Attachment {number} has {width} × {height} pixels; {by} allows {max_pixels} in total.",
@@ -162,7 +163,8 @@ func (c *checker) streams(field string, n int, media network.MediaInfo) {
 			n, media.AudioRate, c.allowedBy, l.MaxAudioRate)
 	}
 	if l.Chroma != "" && strings.HasPrefix(media.PixelFormat, "yuv") && !strings.Contains(media.PixelFormat, l.Chroma) {
-		c.add(field, "unsupported_color", "The colors of attachment {number} are stored as {format}; {by} requires 4:2:0 (yuv420p).", n, media.PixelFormat, c.allowedBy)
+		c.add(field, "unsupported_color", "The colors of attachment {number} are stored as {format}; {by} requires 4:2:0 (yuv420p).",
+			n, media.PixelFormat, c.allowedBy)
 	}
 }
 

@@ -21,23 +21,25 @@ type curve struct {
 // primaries returns the chromaticities of a code. ITU-T H.273, 8.1
 func primaries(code byte) (s colorSpace, ok bool) {
 	d65 := [2]float64{0.3127, 0.3290}
+	space := func(red, green, blue, white [2]float64) (colorSpace, bool) {
+		return colorSpace{red: red, green: green, blue: blue, white: white}, true
+	}
+	type xy = [2]float64
 	switch code {
 	case 1:
-		return colorSpace{red: [2]float64{0.64, 0.33}, green: [2]float64{0.30, 0.60}, blue: [2]float64{0.15, 0.06}, white: d65}, true
+		return space(xy{0.64, 0.33}, xy{0.30, 0.60}, xy{0.15, 0.06}, d65)
 	case 4:
-		return colorSpace{red: [2]float64{0.67, 0.33}, green: [2]float64{0.21, 0.71}, blue: [2]float64{0.14, 0.08}, white: [2]float64{0.310, 0.316}}, true
+		return space(xy{0.67, 0.33}, xy{0.21, 0.71}, xy{0.14, 0.08}, xy{0.310, 0.316})
 	case 5:
-		return colorSpace{red: [2]float64{0.64, 0.33}, green: [2]float64{0.29, 0.60}, blue: [2]float64{0.15, 0.06}, white: d65}, true
+		return space(xy{0.64, 0.33}, xy{0.29, 0.60}, xy{0.15, 0.06}, d65)
 	case 6, 7:
-		return colorSpace{red: [2]float64{0.630, 0.340}, green: [2]float64{0.310, 0.595}, blue: [2]float64{0.155, 0.070}, white: d65}, true
+		return space(xy{0.630, 0.340}, xy{0.310, 0.595}, xy{0.155, 0.070}, d65)
 	case 9:
-		return colorSpace{red: [2]float64{0.708, 0.292}, green: [2]float64{0.170, 0.797}, blue: [2]float64{0.131, 0.046}, white: d65}, true
-	case 11, 12:
-		s = colorSpace{red: [2]float64{0.680, 0.320}, green: [2]float64{0.265, 0.690}, blue: [2]float64{0.150, 0.060}, white: d65}
-		if code == 11 {
-			s.white = [2]float64{0.314, 0.351}
-		}
-		return s, true
+		return space(xy{0.708, 0.292}, xy{0.170, 0.797}, xy{0.131, 0.046}, d65)
+	case 11:
+		return space(xy{0.680, 0.320}, xy{0.265, 0.690}, xy{0.150, 0.060}, xy{0.314, 0.351})
+	case 12:
+		return space(xy{0.680, 0.320}, xy{0.265, 0.690}, xy{0.150, 0.060}, d65)
 	}
 	return s, false
 }
@@ -104,7 +106,8 @@ func profileOfChromaticities(chromaticities, gamma []byte) []byte {
 			}
 		}
 	}
-	isStandard := near(space.red, standard.red) && near(space.green, standard.green) && near(space.blue, standard.blue) && near(space.white, standard.white)
+	isStandard := near(space.red, standard.red) && near(space.green, standard.green) && near(space.blue, standard.blue) &&
+		near(space.white, standard.white)
 	if len(gamma) == 4 && binary.BigEndian.Uint32(gamma) > 0 && binary.BigEndian.Uint32(gamma) != 45_455 {
 		isStandard = false
 		space.toLinear = curve{gamma: 100_000 / float64(binary.BigEndian.Uint32(gamma))}

@@ -91,7 +91,8 @@ const limitsTimeout = 3 * time.Second
 func MediaInfos(files []media.Item) []network.MediaInfo {
 	infos := make([]network.MediaInfo, len(files))
 	for i, f := range files {
-		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, Duration: durationOf(f), Pages: f.Pages, AltText: f.AltText,
+		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
+			Duration: durationOf(f), Pages: f.Pages, AltText: f.AltText,
 			FrameRate: f.FrameRate, VideoCodec: f.VideoCodec, AudioCodec: f.AudioCodec, AudioRate: f.AudioRate, PixelFormat: f.PixelFormat}
 	}
 	return infos

@@ -31,8 +31,8 @@ func preservedBoxes(parent string) []string {
 	case "dinf":
 		return []string{"dref"}
 	case "stbl":
-		return []string{"stsd", "stts", "ctts", "cslg", "stss", "stsh", "stps", "sdtp", "stsz", "stz2", "stsc", "stco", "co64",
-			"sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "padb", "stdp"}
+		return []string{"stsd", "stts", "ctts", "cslg", "stss", "stsh", "stps", "sdtp", "stsz", "stz2", "stsc", "stco",
+			"co64", "sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "padb", "stdp"}
 	case "mvex":
 		return []string{"mehd", "trex", "leva", "trep"}
 	case "moof":
@@ -115,7 +115,7 @@ type mp4Scanner struct {
 	media    []box // mdat
 	moofs    []box
 	indexes  []box             // of one track each: tfra, sidx
-	kept     []span            // samples of kept tracks
+	covered  []span            // samples of kept tracks
 	track    *mp4Track         // that is walked
 	tracks   []*mp4Track       // all
 	defaults map[uint32]uint32 // sample sizes of fragments, by track

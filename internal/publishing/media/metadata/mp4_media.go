@@ -62,7 +62,7 @@ func gaps(from, to int64, spans []span, yield func(from, to int64) error) error 
 
 // keep notes that a range of the file belongs to a sample of a kept track.
 func (m *mp4Scanner) keep(at, length int64) (err error) {
-	m.kept, err = addSpan(m.kept, at, length)
+	m.covered, err = addSpan(m.covered, at, length)
 	return err
 }
 
@@ -93,10 +93,10 @@ func (m *mp4Scanner) clearMedia() error {
 	if err := m.clearFragments(); err != nil {
 		return err
 	}
-	m.kept = mergeSpans(m.kept)
+	m.covered = mergeSpans(m.covered)
 	dropped = mergeSpans(dropped)
 	for _, b := range m.media {
-		err := gaps(b.start, b.end, m.kept, func(from, to int64) error {
+		err := gaps(b.start, b.end, m.covered, func(from, to int64) error {
 			if len(m.plan.edits) > maxParts {
 				return malformed("its media are in too many pieces")
 			}

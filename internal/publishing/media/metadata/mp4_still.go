@@ -152,15 +152,28 @@ func jpegFieldMetadata(p []byte, at int) (parts []span, end int) {
 			return parts, to
 		}
 		body := p[from:to]
-		isApp := marker >= 0xE0 && marker <= 0xEF
-		keep := !isApp && marker != 0xFE || marker == 0xE0 && len(body) <= 16 || marker == 0xEE && bytes.HasPrefix(body, []byte("Adobe")) && len(body) <= 12 ||
-			marker == 0xE2 && bytes.HasPrefix(body, []byte("ICC_PROFILE\x00")) || marker == 0xE1 && len(body) <= 40 && len(body) > 8 && string(body[4:8]) == "mjpg"
-		if !keep {
+		if !isFrameSegment(marker, body) {
 			parts = append(parts, span{int64(from), int64(to)})
 		}
 		at = to
 	}
 	return parts, len(p)
+}
+
+// isFrameSegment reports whether a segment changes how a frame is shown: JFIF and the header
+// of AVI without pictures, Adobe's colors, a profile, and the fields of Motion-JPEG A.
+func isFrameSegment(marker byte, body []byte) bool {
+	switch marker {
+	case 0xE0:
+		return len(body) <= 16
+	case 0xE1:
+		return len(body) > 8 && len(body) <= 40 && string(body[4:8]) == "mjpg"
+	case 0xE2:
+		return bytes.HasPrefix(body, []byte("ICC_PROFILE\x00"))
+	case 0xEE:
+		return len(body) <= 12 && bytes.HasPrefix(body, []byte("Adobe"))
+	}
+	return marker != 0xFE && (marker < 0xE0 || marker > 0xEF)
 }
 
 // pngMetadata returns the contents of chunks that do not change how a picture is shown.

@@ -161,20 +161,20 @@ func (m *mp4Scanner) clearReferences(t *mp4Track) error {
 		if err != nil {
 			return err
 		}
-		kept := uint32(0)
+		remaining := uint32(0)
 		for i := 0; i < len(ids); i += 4 {
 			if id := binary.BigEndian.Uint32(ids[i:]); !m.isDropped(id) {
-				kept = id
+				remaining = id
 			}
 		}
-		if kept == 0 {
+		if remaining == 0 {
 			m.plan.overwrite(list.at+4, []byte("free"))
 			m.plan.zero(list.start, list.end)
 			continue
 		}
 		for i := 0; i < len(ids); i += 4 {
 			if m.isDropped(binary.BigEndian.Uint32(ids[i:])) {
-				m.plan.overwrite(list.start+int64(i), binary.BigEndian.AppendUint32(nil, kept))
+				m.plan.overwrite(list.start+int64(i), binary.BigEndian.AppendUint32(nil, remaining))
 			}
 		}
 	}
@@ -224,10 +224,12 @@ const (
 // presentation. https://mp4ra.org/registered-types/boxes
 func preservedExtensions() []string {
 	return []string{
-		"avcC", "avcE", "hvcC", "hvcE", "lhvC", "vvcC", "vvnC", "evcC", "lvcC", "av1C", "vpcC", "dvcC", "dvvC", "dvwC", "esds", "m4ds", "glbl", "d263", "bitr",
+		"avcC", "avcE", "hvcC", "hvcE", "lhvC", "vvcC", "vvnC", "evcC", "lvcC", "av1C", "vpcC", "dvcC", "dvvC", "dvwC",
+		"esds", "m4ds", "glbl", "d263", "bitr",
 		"jp2h", "jp2p", "jp2x", "jsub", "jxpl", "mjht", "fiel", "jhdr", "dvc1", "svcC", "mvcC", "vexu", "hfov", "eyes", "must", "hero",
-		"colr", "pasp", "clap", "gama", "mdcv", "clli", "SmDm", "CoLL", "cclv", "amve", "ndwt", "reve", "st3d", "sv3d", "btrt", "sinf", "rinf",
-		"wave", "frma", "chan", "chnl", "srat", "damr", "dac3", "dec3", "dac4", "dOps", "alac", "ddts", "udts", "dmlp", "mhaC", "mhaP", "pcmC", "SA3D",
+		"colr", "pasp", "clap", "gama", "mdcv", "clli", "SmDm", "CoLL", "cclv", "amve", "ndwt", "reve", "st3d", "sv3d",
+		"btrt", "sinf", "rinf", "wave", "frma", "chan", "chnl", "srat", "damr", "dac3", "dec3", "dac4", "dOps", "alac",
+		"ddts", "udts", "dmlp", "mhaC", "mhaP", "pcmC", "SA3D",
 		"ARES", "APRG", "ACLR",
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Forms in which programs write positions as text. They are recognized by their numbers:
 // words alone, such as "latitude" in a sentence, are no position.
 const (
-	degrees   = `[-+]?\d{1,3}(?:\.\d{4,}|,\d{5,})` // to about ten meters; a decimal comma with three digits may group thousands
+	degrees   = `[-+]?\d{1,3}(?:\.\d{4,}|,\d{5,})` // to about ten meters; commas may group thousands
 	anyNumber = `[-+]?\d{1,3}(?:[.,]\d+|\d{4,7})`  // labeled, thus less strict: also 210285000, in units of 1e-7
 	hemiNum   = `\d{1,5}[.,]\d{2,}`                // degrees, or degrees and minutes as 2101.71
 	angle     = `\d{1,3}\s?(?:°|º|deg|độ)\s?\d{1,2}(?:[.,]\d+)?\s?(?:['′’]|phút)?\s?(?:\d{1,2}(?:[.,]\d+)?\s?(?:["″”]|''|giây)?)?\s?`
@@ -29,11 +29,16 @@ var (
 	isoForm = regexp.MustCompile(`[-+](\d{2,6})(\.\d+)?[-+](\d{3,7})(\.\d+)?(?:[-+]\d+(?:\.\d+)?)?(?:CRS[\w:]+)?(/?)`)
 	// Two numbers in a row, in either order.
 	pairForm = regexp.MustCompile(`(?:^|[^\d.])(` + degrees + `)°?[\s\p{Z},;|]{0,6}(` + degrees + `)`)
-	callForm = regexp.MustCompile(`(?i)(?:\w\(|(?:gps|coordinates?|position|tọa độ|toạ độ|vị trí)[^\d+-]{0,8})\s{0,2}([-+]?\d{1,3}\.\d{3,})\s{0,2}[,;]\s{0,2}([-+]?\d{1,3}\.\d{3,})`)
+	callForm = regexp.MustCompile(`(?i)(?:\w\(|(?:gps|coordinates?|position|tọa độ|toạ độ|vị trí)[^\d+-]{0,8})\s{0,2}` +
+		`([-+]?\d{1,3}\.\d{3,})\s{0,2}[,;]\s{0,2}([-+]?\d{1,3}\.\d{3,})`)
 	// With hemispheres: of English, French and Vietnamese.
-	hemisphereForm = regexp.MustCompile(`\b[NS]\s?:?\s?` + hemiNum + `°?` + between + `[EWO]\s?:?\s?` + hemiNum + `|\b[EWO]\s?:?\s?` + hemiNum + `°?` + between + `[NS]\s?:?\s?` + hemiNum +
-		`|` + hemiNum + `\s?°?\s?[NSB]` + between + hemiNum + `\s?°?\s?[EWOĐT]|` + hemiNum + `\s?°?\s?[EWOĐT]` + between + hemiNum + `\s?°?\s?[NSB]`)
-	angleForm = regexp.MustCompile(angle + `[NSB]` + between + angle + `[EWOĐT]|` + angle + `[EWOĐT]` + between + angle + `[NSB]|[NS]\s?` + angle + between + `[EWO]\s?` + angle)
+	hemisphereForm = regexp.MustCompile(
+		`\b[NS]\s?:?\s?` + hemiNum + `°?` + between + `[EWO]\s?:?\s?` + hemiNum +
+			`|\b[EWO]\s?:?\s?` + hemiNum + `°?` + between + `[NS]\s?:?\s?` + hemiNum +
+			`|` + hemiNum + `\s?°?\s?[NSB]` + between + hemiNum + `\s?°?\s?[EWOĐT]` +
+			`|` + hemiNum + `\s?°?\s?[EWOĐT]` + between + hemiNum + `\s?°?\s?[NSB]`)
+	angleForm = regexp.MustCompile(angle + `[NSB]` + between + angle + `[EWOĐT]|` + angle + `[EWOĐT]` + between + angle + `[NSB]|` +
+		`[NS]\s?` + angle + between + `[EWO]\s?` + angle)
 	// With labels: both, or one and a precise number, for programs that write the other one elsewhere.
 	labeledForm = regexp.MustCompile(`(?i)` + latLabel + assigned + anyNumber + `[^\d]{0,30}` + lonLabel + assigned + anyNumber +
 		`|` + lonLabel + assigned + anyNumber + `[^\d]{0,30}` + latLabel + assigned + anyNumber +
@@ -119,7 +124,8 @@ func (s *scanner) seePlaces(content []byte) {
 	isPlace := hasPosition(content) || containsAny(content, "\xA9xyz", "freeGPS ", "LIGOGPS")
 	for _, kind := range []string{"loci", "gps "} {
 		for at := range indexes(content, kind) {
-			isPlace = isPlace || at == 0 || at >= 4 && uint64(binary.BigEndian.Uint32(content[at-4:]))+uint64(at) <= uint64(len(content)+4) //nolint:gosec // a length
+			fits := at >= 4 && int64(binary.BigEndian.Uint32(content[at-4:])) <= int64(len(content)-at+4)
+			isPlace = isPlace || at == 0 || fits
 		}
 	}
 	if isPlace {

@@ -36,11 +36,11 @@ func TestHasPosition_RecognizesForms(t *testing.T) {
 		if !hasPosition([]byte(text)) {
 			t.Errorf("%q: got no position", text)
 		}
-		wide := []byte{0, byte(len(text))}
+		encoded := []byte{0, byte(len(text))}
 		for _, c := range utf16.Encode([]rune(text)) {
-			wide = binary.BigEndian.AppendUint16(wide, c)
+			encoded = binary.BigEndian.AppendUint16(encoded, c)
 		}
-		if isASCII(text) && !hasPosition(wide) {
+		if isASCII(text) && !hasPosition(encoded) {
 			t.Errorf("%q as UTF-16: got no position", text)
 		}
 	}

@@ -136,7 +136,7 @@ func TestScan_RemovesPositionsFromVideos(t *testing.T) {
 	for name, c := range map[string]struct {
 		content []byte
 		secret  string // gone
-		kept    string
+		stays   string
 		place   bool
 	}{
 		"dashcam, blocks of no track": {film{lost: free, moov: mediatest.Box("gps ", mediatest.BE32(0, 1, 0, 44))}.bytes(), "freeGPS", "", true},
@@ -176,8 +176,8 @@ func TestScan_RemovesPositionsFromVideos(t *testing.T) {
 			if c.secret != "" {
 				absent(t, out, []byte(c.secret))
 			}
-			if c.kept != "" && !bytes.Contains(out, []byte(c.kept)) {
-				t.Errorf("%q is gone", c.kept)
+			if c.stays != "" && !bytes.Contains(out, []byte(c.stays)) {
+				t.Errorf("%q is gone", c.stays)
 			}
 			if got := slices.Contains(plan.Removed, metadata.Location); got != c.place {
 				t.Errorf("location removed %t, want %t: %v", got, c.place, plan.Removed)
