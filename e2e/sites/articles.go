@@ -1,3 +1,5 @@
+// Package sites builds sites with real publishing systems from invented articles, crawls them
+// with the real crawler, and counts field by field what was extracted.
 package sites
 
 import (

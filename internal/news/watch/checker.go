@@ -161,7 +161,8 @@ func (r *round) check(ctx context.Context, claim uuid.UUID, w Watch, s *site) (c
 		check = compare(w, res)
 	}
 	if check.Change != nil {
-		r.Log.InfoContext(ctx, "a watched page has changed", "watch_id", w.ID, "added", len(check.Change.Added), "removed", len(check.Change.Removed))
+		r.Log.InfoContext(ctx, "a watched page has changed", "watch_id", w.ID, "added", len(check.Change.Added),
+			"removed", len(check.Change.Removed))
 	}
 	return check.Change != nil, r.Store.RecordCheck(ctx, claim, check)
 }

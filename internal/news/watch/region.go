@@ -132,10 +132,12 @@ func isInvisible(r rune) bool {
 	switch {
 	case r < 0x7f:
 		return r < ' ' && !unicode.IsSpace(r)
-	case 0xE0020 <= r && r <= 0xE007F, 0xFFF9 <= r && r <= 0xFFFB, 0x13430 <= r && r <= 0x13440, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+	case 0xE0020 <= r && r <= 0xE007F, 0xFFF9 <= r && r <= 0xFFFB, 0x13430 <= r && r <= 0x13440,
+		unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 		return false
 	}
-	return !unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return !unicode.IsSpace(r) &&
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // isInline reports whether an element is part of a line. The cells of a row are.

@@ -119,7 +119,8 @@ const maxEventLines = 10
 func (s *Store) RecordCheck(ctx context.Context, claim uuid.UUID, c watch.Check) error {
 	w := c.Watch
 	if c.Skipped {
-		return s.q.ReleaseWatch(ctx, db.ReleaseWatchParams{ID: w.ID, Claim: claim, Problem: string(c.Problem), Seconds: c.DueIn.Seconds()})
+		return s.q.ReleaseWatch(ctx, db.ReleaseWatchParams{ID: w.ID, Claim: claim, Problem: string(c.Problem),
+			Seconds: c.DueIn.Seconds()})
 	}
 	return s.inTx(ctx, func(q *db.Queries) error {
 		n, err := q.RecordWatchCheck(ctx, db.RecordWatchCheckParams{ID: w.ID, Claim: claim, Lines: w.Lines, Etag: w.ETag, LastModified: w.LastModified, Problem: string(w.Problem),

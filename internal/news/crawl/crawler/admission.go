@@ -26,7 +26,7 @@ type admission struct {
 
 // errBusy means that too many requests wait for a domain or an IP address to wait for a
 // turn now.
-var errBusy = errors.New("too many requests are waiting for this server") //nolint:gochecknoglobals // an error to compare with
+var errBusy = errors.New("too many requests are waiting for this server") //nolint:gochecknoglobals // compared with
 
 // throttledError means that a site has asked for no requests for longer than a request
 // may wait for its turn.

@@ -126,7 +126,9 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func(bytes int)) (
 // get makes a request under robots.txt and the delays of its site, and of those to which
 // it is redirected. The result is nil if robots.txt does not allow the request. See
 // isPostponed for the error. The slot of the site that responded stays taken.
-func (r *run) get(ctx context.Context, slot *admission, target weburl.URL, request fetch.Request) (*fetch.Result, Verdict, error) {
+func (r *run) get(ctx context.Context, slot *admission, target weburl.URL, request fetch.Request) (
+	*fetch.Result, Verdict, error,
+) {
 	verdict, err := r.checkRobots(ctx, slot, target)
 	slot.deadline = time.Time{}
 	if err != nil || !verdict.Allowed {
@@ -163,7 +165,8 @@ func (r *run) get(ctx context.Context, slot *admission, target weburl.URL, reque
 // for a dead page, whose text is needed if it returns.
 func (r *run) request(u crawl.URL) fetch.Request {
 	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified}
-	if q.Render = r.domain.Render && (q.Kind == fetch.KindPage || q.Kind == fetch.KindHub); q.Render || u.State == crawl.Dead {
+	q.Render = r.domain.Render && (q.Kind == fetch.KindPage || q.Kind == fetch.KindHub)
+	if q.Render || u.State == crawl.Dead {
 		q.ETag, q.LastModified = "", ""
 	}
 	return q

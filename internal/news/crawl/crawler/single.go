@@ -36,9 +36,11 @@ func (c *Crawler) fetchSingle(ctx context.Context, request fetch.Request) (*fetc
 	case postponed && wait == 0:
 		return nil, nil //nolint:nilnil // documented
 	case postponed:
-		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.Throttled, Reason: err.Error(), RetryAfter: min(wait, c.Limits.MaxRetryAfter)}, nil
+		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.Throttled, Reason: err.Error(),
+			RetryAfter: min(wait, c.Limits.MaxRetryAfter)}, nil
 	case err != nil || res != nil:
 		return res, err
 	}
-	return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: verdict.outcome(), Reason: verdict.Reason, RetryAfter: verdict.RetryAfter}, nil
+	return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: verdict.outcome(), Reason: verdict.Reason,
+		RetryAfter: verdict.RetryAfter}, nil
 }

@@ -46,7 +46,8 @@ func (h *hub) reclassify() {
 		// name. If they have none, articles are recognized by their headlines, or by their
 		// number.
 		if link.Kind == Article && !h.targets[i].hasNumber && (strong >= minSimilarArticles ||
-			h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords && families[h.targets[i].family] < minSimilarArticles) {
+			h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords &&
+				families[h.targets[i].family] < minSimilarArticles) {
 			link.Kind = Section
 		}
 		if link.Kind == Article {

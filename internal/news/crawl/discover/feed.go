@@ -77,7 +77,8 @@ func (f *feed) addLink(field int, href, mediaType string, base weburl.URL) {
 	it := f.item
 	href = strings.TrimSpace(href)
 	// An ID without a scheme is not a URL.
-	if href == "" || len(it.links) >= maxItemLinks || (field == guid || field == self) && !strings.HasPrefix(strings.ToLower(href), "http") {
+	isID := field == guid || field == self
+	if href == "" || len(it.links) >= maxItemLinks || isID && !strings.HasPrefix(strings.ToLower(href), "http") {
 		return
 	}
 	mediaType = strings.ToLower(mediaType)
@@ -160,7 +161,8 @@ func (f *feed) format(name, space string) {
 // isOwn reports whether an element belongs to the format of the feed.
 func (f *feed) isOwn(e *element) bool {
 	switch e.space {
-	case "", f.space, "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9", "backend.userland.com/rss2", "blogs.law.harvard.edu/tech/rss":
+	case "", f.space, "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9",
+		"backend.userland.com/rss2", "blogs.law.harvard.edu/tech/rss":
 		return true
 	}
 	return false

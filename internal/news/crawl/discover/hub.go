@@ -273,7 +273,8 @@ func (h *hub) add(href string, kind Kind, title string) {
 	if _, known := h.indexes[u.String()]; !known {
 		h.indexes[u.String()] = len(h.page.Links)
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: cleanText(title)})
-		h.titleSources, h.targets, h.inMenu = append(h.titleSources, inAttribute), append(h.targets, target{url: u}), append(h.inMenu, true)
+		h.titleSources, h.targets = append(h.titleSources, inAttribute), append(h.targets, target{url: u})
+		h.inMenu = append(h.inMenu, true)
 	}
 }
 
@@ -301,7 +302,8 @@ func (h *hub) anchor(a attrs) {
 		index = len(h.page.Links)
 		h.indexes[u.String()] = index
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
-		h.titleSources, h.targets, h.inMenu = append(h.titleSources, noTitle), append(h.targets, to), append(h.inMenu, false)
+		h.titleSources, h.targets = append(h.titleSources, noTitle), append(h.targets, to)
+		h.inMenu = append(h.inMenu, false)
 	}
 	link := &h.page.Links[index]
 	// The headline of a teaser may be in its header element.

@@ -63,7 +63,8 @@ func promoteNeighbors(all []neighbor) {
 	}
 	candidates := map[string]bool{} // URLs without the last slash; false: a section
 	isCandidate := func(n neighbor) bool {
-		return n.isOpen && n.link.Kind != Article && n.family != "" && articles[n.family] >= max(minSimilarArticles, open[n.family]) && isLongEnough(n)
+		return n.isOpen && n.link.Kind != Article && n.family != "" && isLongEnough(n) &&
+			articles[n.family] >= max(minSimilarArticles, open[n.family])
 	}
 	for _, n := range all {
 		if isCandidate(n) {

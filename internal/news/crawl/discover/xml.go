@@ -218,7 +218,8 @@ func (e *element) relations() []string {
 // without a relation does.
 func (e *element) isAlternate() bool {
 	rel := e.relations()
-	return len(rel) == 0 || slices.Contains(rel, "alternate") && !slices.Contains(rel, "enclosure") && !slices.Contains(rel, "self")
+	return len(rel) == 0 ||
+		slices.Contains(rel, "alternate") && !slices.Contains(rel, "enclosure") && !slices.Contains(rel, "self")
 }
 
 // content returns the text of the element that was just opened, without the

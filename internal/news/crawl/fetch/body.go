@@ -74,7 +74,7 @@ func (a *attempt) readBody(res *http.Response, stop context.CancelFunc) (body, e
 	}
 	// Sitemaps are often gzip files themselves.
 	for range maxLayers {
-		if err != nil || a.request.Kind != KindSitemap && a.request.Kind != KindFeed && a.request.Kind != KindHub || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
+		if err != nil || !a.request.Kind.mayBeZipped() || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
 			break
 		}
 		var z *gzip.Reader

@@ -24,6 +24,10 @@ const (
 	KindHub Kind = "hub"
 )
 
+// mayBeZipped reports whether a document of the kind may be a gzip file, such as
+// sitemap.xml.gz.
+func (k Kind) mayBeZipped() bool { return k == KindSitemap || k == KindFeed || k == KindHub }
+
 // Request describes a fetch.
 type Request struct {
 	URL  string
