@@ -9810,7 +9810,7 @@ type ClientInterface interface {
 	//
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
+	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
 	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -12970,7 +12970,7 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 //
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
+// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
 // `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -30335,7 +30335,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
+	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
 	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
@@ -47507,7 +47507,7 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 //
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
-// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `kept`, `deleted`, `redriven`,
+// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
 // `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,

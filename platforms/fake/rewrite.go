@@ -52,11 +52,11 @@ func applyRewrite(r *http.Request, post *Post) {
 
 func (p *Post) alter(part string) {
 	drop := func(options ...string) {
-		kept := maps.Clone(p.Options)
+		left := maps.Clone(p.Options)
 		for _, name := range options {
-			delete(kept, name)
+			delete(left, name)
 		}
-		p.Options = kept
+		p.Options = left
 	}
 	switch part {
 	case PartText:

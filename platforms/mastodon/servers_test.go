@@ -145,7 +145,7 @@ func TestPublish_NamesWhatAServerLeftOut(t *testing.T) {
 	}
 }
 
-func TestPreview_SaysWhatTheServerMakesOfIt(t *testing.T) {
+func TestPreview_WarnsOfWhatTheServerMakesOfIt(t *testing.T) {
 	for name, row := range map[string]struct {
 		software, text string
 		options        mastodon.PostOptions

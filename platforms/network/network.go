@@ -91,9 +91,9 @@ type Account struct {
 	Kind      Kind // empty: KindPerson
 	// Notes say what the account's server is known to leave out of posts. Adapters set
 	// them where an account is identified.
-	Notes message.Messages
-	Token     secret.Text
-	Scopes    []string
+	Notes  message.Messages
+	Token  secret.Text
+	Scopes []string
 
 	RefreshToken          secret.Text // for Refresher; empty: the token cannot be refreshed
 	TokenExpiresAt        time.Time   // zero: not known to expire

@@ -118,12 +118,12 @@ func TestDifferences_NameTheSegment(t *testing.T) {
 	}
 }
 
-func TestDifferences_AreKeptOrDeletedThereByAPerson(t *testing.T) {
+func TestDifferences_AreAcceptedOrDeletedThereByAPerson(t *testing.T) {
 	wider := fake.Fault{Kind: fake.Alter, Part: fake.PartVisibility}
 	guard := func(b *bench, p post.Post) post.Guard {
 		return post.Guard{WorkspaceID: b.who.WorkspaceID, PostID: p.ID, Actor: b.who.Actor(), UserID: b.who.UserID}
 	}
-	t.Run("kept", func(t *testing.T) {
+	t.Run("accepted", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.altered(`{"visibility":"unlisted"}`, wider)
 		after, err := b.scheduler.Discard(t.Context(), guard(b, p), nil)

@@ -197,9 +197,9 @@ const (
 	EventScheduled  = "scheduled" // a draft became a scheduled post
 	EventPrepared   = "prepared"  // attachments are at the network
 	EventProblem    = "problem"   // found while preparing, before its time
-	EventDiffers    = "differs" // the network made it otherwise than asked
-	EventKept       = "kept"    // a person keeps a post that differs
-	EventDeleted    = "deleted" // a person had it deleted at the network
+	EventDiffers    = "differs"   // the network made it otherwise than asked
+	EventAccepted   = "accepted"  // a person accepted that a post differs
+	EventDeleted    = "deleted"   // a person had it deleted at the network
 	EventSegment    = "segment_posted"
 	EventNoComment  = "comment_failed" // the post is out, its first comment is not
 	EventLate       = "late"           // its time has passed and it is not out

@@ -125,7 +125,7 @@ func english() map[string]string {
 		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",
 		"segment_posted.on_time":   "Part {number}[ of {of}] posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
 		"differs":                  "The post on {handle} is not as you asked for[: {evidence}]",
-		"kept":                     "Kept on {handle} as it is.",
+		"accepted":                 "Accepted on {handle} as it is.",
 		"deleted":                  "Deleted on {handle}[: {url}].",
 		"comment_failed":           "Posted to {handle} without its first comment.[ {message}]",
 		"failed.too_late":          "Not posted to {handle}.[ {message}]",

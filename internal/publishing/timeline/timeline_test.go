@@ -99,7 +99,7 @@ func rows() []row {
 		{"retrying", `{"class":"throttled","code":"parent_waiting","message":"The post that this one replies to is not published yet."}`,
 			"Waiting on @desk@news.example until the post that this one replies to is published."},
 		{"differs", `{"url":"https://news.example/@desk/1","evidence":"It has no poll there."}`, "The post on @desk@news.example is not as you asked for: it has no poll there."},
-		{"kept", `{}`, "Kept on @desk@news.example as it is."},
+		{"accepted", `{}`, "Accepted on @desk@news.example as it is."},
 		{"deleted", `{"url":"https://news.example/@desk/1"}`, "Deleted on @desk@news.example: https://news.example/@desk/1."},
 		{"retrying", `{"class":"transient","code":"absent","message":"…"}`, "It will be sent to @desk@news.example again because the network does not have it."},
 		{"retrying", `{"class":"transient","code":"media_expired","message":"…"}`, "The network dropped the attachments for @desk@news.example before they were posted; they are being uploaded again."},

@@ -81,17 +81,17 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 		if err != nil {
 			return row, err
 		}
-		kept, err := q.AcceptDifferences(ctx, db.AcceptDifferencesParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
+		accepted, err := q.AcceptDifferences(ctx, db.AcceptDifferencesParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
 		if err != nil {
 			return row, err
 		}
-		for _, target := range kept {
-			if err := addEvent(ctx, q, row, &target, post.EventKept, g.Actor, nil); err != nil {
+		for _, target := range accepted {
+			if err := addEvent(ctx, q, row, &target, post.EventAccepted, g.Actor, nil); err != nil {
 				return row, err
 			}
 		}
 		switch {
-		case len(discarded)+len(kept) == 0:
+		case len(discarded)+len(accepted) == 0:
 			return row, post.NotDeadLetter()
 		case len(discarded) == 0:
 			return rollUp(ctx, q, row)

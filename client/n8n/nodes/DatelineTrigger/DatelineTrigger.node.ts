@@ -11,6 +11,7 @@ const events: Array<[value: string, name: string]> = [
 	['article.matched', 'Article Matched a Saved Search'],
 	['post.approved', 'Post Approved'],
 	['post.rejected', 'Post Changes Requested'],
+	['post.differs', 'Post Differs'],
 	['post.failed', 'Post Failed'],
 	['post.late', 'Post Late'],
 	['post.posted', 'Post Published'],
