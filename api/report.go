@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	openapi_types "github.com/oapi-codegen/runtime/types"
+
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
@@ -115,6 +117,9 @@ func reportJSON(r report.Report) spec.SiteReport {
 func periodJSON(p report.Period, grain report.Table) spec.ReportPeriod {
 	out := spec.ReportPeriod{Until: p.Until, Totals: totalsJSON(p.Totals), Series: []spec.ReportBucket{}}
 	out.From.Time, out.To.Time = p.From.Time(), p.To.Time()
+	if p.Imported != nil {
+		out.ImportedTo = &openapi_types.Date{Time: p.Imported.Time()}
+	}
 	for _, b := range p.Series {
 		out.Series = append(out.Series, spec.ReportBucket{Start: b.Start.Format(grain.Layout()), Totals: totalsJSON(b.Totals)})
 	}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,6 +22,18 @@ const goatCounterExport = `2Path,Title,Event,UserAgent,Browser,System,Session,Bo
 /a,A,false,,Bot,Linux,3,7,,,,US,true,2025-03-01T20:00:00Z
 click,Click,true,,Firefox 119,Linux,1,0,,,,VN,true,2025-03-01T10:02:00Z
 `
+
+// zipped compresses a file as GoatCounter delivers it.
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write([]byte(text))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
 
 // The files are those of https://plausible.io/docs/csv-import.
 func plausibleExport(t *testing.T, lastDay string) string {
@@ -74,17 +87,30 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 		"from=2024-01-01&to=2024-02-03&by=countries":                "307 120 157 67 countries:VN=100/50",
 		"from=2024-01-01&to=2024-02-03&by=devices":                  "307 120 157 67 devices:desktop=100/50",
 		"from=2024-01-01&to=2024-02-03&by=systems":                  "307 120 157 67 systems:Android=-/50",
-		"from=2024-01-01&to=2024-02-03&by=months&filter=page:/blog": "220 90 45 - months:2024-01=220/45 months:2024-02=0/0",
+		"from=2024-01-01&to=2024-02-03&by=months&filter=page:/blog": "220 90 - - months:2024-01=220/- months:2024-02=0/0",
 		"from=2024-01-01&to=2024-02-03&by=months&filter=country:VN": "100 - 50 - months:2024-01=100/50 months:2024-02=0/0",
 	} {
 		if got := report(query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
+	var imported spec.SiteReport
+	s.decode(s.send("GET", path+"/report?from=2024-01-01&to=2024-02-03", nil), 200, &imported)
+	if p := imported.Period; p.ImportedTo == nil || p.ImportedTo.Format(time.DateOnly) != "2024-01-31" || p.Totals.Recirculation != nil ||
+		p.Totals.Clicks != nil || p.Totals.Conversions != nil {
+		t.Errorf("imported days: got %v and %+v, want the last imported day, and nothing that imports lack", p.ImportedTo, p.Totals)
+	}
 	s.refused(upload("plausible", plausibleExport(t, own)), 409, "already_imported")
 	s.decode(s.send("POST", path+"/imports?source=goatcounter", strings.ReplaceAll(goatCounterExport, "2025-", "2023-"), "Content-Type", "application/octet-stream"), 201, &made)
 	if got, want := report("from=2023-03-01&to=2023-03-01&by=sources"), "3 2 2 1 sources:direct=-/1 sources:google.com=-/1"; got != want {
 		t.Errorf("GoatCounter: got %s, want %s", got, want)
+	}
+	withoutSessions := strings.NewReplacer("2025-", "2022-", "Linux,1,", "Linux,,", "macOS 14,2,", "macOS 14,,").Replace(goatCounterExport)
+	s.decode(upload("goatcounter", zipped(t, withoutSessions)), 201, &made)
+	var unknown spec.SiteReport
+	s.decode(s.send("GET", path+"/report?from=2022-03-01&to=2022-03-01", nil), 200, &unknown)
+	if got := unknown.Period.Totals; got.Views == nil || *got.Views != 3 || got.Visits != nil || got.Visitors != nil || got.BounceRate != nil {
+		t.Errorf("without sessions: got %+v, want 3 views and nothing else", got)
 	}
 	s.refused(upload("goatcounter", goatCounterExport), 409, "nothing_to_import")
 	for source, body := range map[string]string{"plausible": "no archive", "goatcounter": "Path,Date\n/a,2023-01-01\n"} {
@@ -92,8 +118,8 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	}
 	var list struct{ Imports []spec.StatsImport }
 	s.decode(s.send("GET", path+"/imports", nil), 200, &list)
-	if len(list.Imports) != 2 {
-		t.Fatalf("the list has %d imports, want 2", len(list.Imports))
+	if len(list.Imports) != 3 {
+		t.Fatalf("the list has %d imports, want 3", len(list.Imports))
 	}
 	for _, i := range list.Imports {
 		if a := s.send("DELETE", path+"/imports/"+i.Id.String(), nil); a.StatusCode != http.StatusNoContent {

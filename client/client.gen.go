@@ -5672,9 +5672,13 @@ type ReportGapCode string
 
 // ReportPeriod defines model for ReportPeriod.
 type ReportPeriod struct {
-	From   openapi_types.Date `json:"from"`
-	Series []ReportBucket     `json:"series"`
-	To     openapi_types.Date `json:"to"`
+	From openapi_types.Date `json:"from"`
+
+	// ImportedTo The last day that was imported from another product. Numbers that an import lacks are absent:
+	// recirculation, clicks and conversions, and visits and visitors of a site that did not count them.
+	ImportedTo *openapi_types.Date `json:"imported_to,omitempty"`
+	Series     []ReportBucket      `json:"series"`
+	To         openapi_types.Date  `json:"to"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 	// visitors.
@@ -5778,7 +5782,7 @@ type ReportTotals struct {
 	// Visitors Estimated, standard error 0.8%.
 	Visitors *int64 `json:"visitors,omitempty"`
 
-	// Visits Of a page: visits that started there.
+	// Visits With a filter by page: visits in which it was opened. In a row of pages: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
 }
 
@@ -11046,9 +11050,9 @@ type ClientInterface interface {
 
 	// ImportStatsWithBody Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
-	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
-	// the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter (compressed as it is delivered,
+	// or unpacked), or tables of Google Analytics 4 (a CSV or JSON file, or a zip archive of them), of
+	// at most 64 MiB. Only days before the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -15826,9 +15830,9 @@ func (c *Client) ListStatsImports(ctx context.Context, id SiteID, reqEditors ...
 
 // ImportStatsWithBody Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
-// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
-// the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter (compressed as it is delivered,
+// or unpacked), or tables of Google Analytics 4 (a CSV or JSON file, or a zip archive of them), of
+// at most 64 MiB. Only days before the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type.
 //
@@ -31737,9 +31741,9 @@ type ClientWithResponsesInterface interface {
 
 	// ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 	//
-	// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
-	// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
-	// the first one that Dateline counted are imported.
+	// The archive that Plausible exports, the CSV export of GoatCounter (compressed as it is delivered,
+	// or unpacked), or tables of Google Analytics 4 (a CSV or JSON file, or a zip archive of them), of
+	// at most 64 MiB. Only days before the first one that Dateline counted are imported.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -49881,9 +49885,9 @@ func (c *ClientWithResponses) ListStatsImportsWithResponse(ctx context.Context, 
 
 // ImportStatsWithBodyWithResponse Imports the statistics of another product into the site's reports.
 //
-// The archive that Plausible exports, the CSV export of GoatCounter, or tables of Google
-// Analytics 4 (a CSV or JSON file, or a zip archive of them), of at most 64 MiB. Only days before
-// the first one that Dateline counted are imported.
+// The archive that Plausible exports, the CSV export of GoatCounter (compressed as it is delivered,
+// or unpacked), or tables of Google Analytics 4 (a CSV or JSON file, or a zip archive of them), of
+// at most 64 MiB. Only days before the first one that Dateline counted are imported.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //

@@ -5674,9 +5674,13 @@ type ReportGapCode string
 
 // ReportPeriod defines model for ReportPeriod.
 type ReportPeriod struct {
-	From   openapi_types.Date `json:"from"`
-	Series []ReportBucket     `json:"series"`
-	To     openapi_types.Date `json:"to"`
+	From openapi_types.Date `json:"from"`
+
+	// ImportedTo The last day that was imported from another product. Numbers that an import lacks are absent:
+	// recirculation, clicks and conversions, and visits and visitors of a site that did not count them.
+	ImportedTo *openapi_types.Date `json:"imported_to,omitempty"`
+	Series     []ReportBucket      `json:"series"`
+	To         openapi_types.Date  `json:"to"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
 	// visitors.
@@ -5780,7 +5784,7 @@ type ReportTotals struct {
 	// Visitors Estimated, standard error 0.8%.
 	Visitors *int64 `json:"visitors,omitempty"`
 
-	// Visits Of a page: visits that started there.
+	// Visits With a filter by page: visits in which it was opened. In a row of pages: visits that started there.
 	Visits *int64 `json:"visits,omitempty"`
 }
 

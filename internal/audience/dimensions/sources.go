@@ -153,7 +153,7 @@ func squash(s string) string {
 func isUse(word string) bool {
 	switch word {
 	case "ad", "ads", "paid", "organic", "social", "post", "posts", "page", "fanpage", "group", "groups", "story", "stories", "reel", "reels", "bio",
-		"feed", "share", "mobile", "app", "web", "desktop", "search", "cpc", "official", "channel", "video", "network", "chat":
+		"feed", "share", "mobile", "app", "web", "desktop", "search", "cpc", "official", "channel", "video", "network", "chat", "messenger":
 		return true
 	}
 	return false

@@ -171,6 +171,11 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 		}
 	}
 	p.Totals = Sum(days)
+	for _, d := range days {
+		if d.IsImported {
+			p.Imported = &d.Day
+		}
+	}
 	switch grain {
 	case Hours:
 		p.Series, err = c.hours(from, to, until)
@@ -223,11 +228,11 @@ func (c *computation) cut(days []DayTotals, until time.Time) ([]DayTotals, error
 			visitors = larger(visitors, h.Visitors)
 		}
 		h.Visitors = nil
-		day[i] = DayTotals{last, h.Totals}
+		day[i] = DayTotals{Day: last, Totals: h.Totals}
 	}
 	total := Sum(day)
 	total.Visitors = visitors
-	return append(days, DayTotals{last, total}), nil
+	return append(days, DayTotals{Day: last, Totals: total}), nil
 }
 
 func larger(a, b *int64) *int64 {

@@ -225,8 +225,9 @@ type Unavailable struct {
 
 // Period is a range of days with its totals and time series.
 type Period struct {
-	From, To counter.Day // included
-	Until    *time.Time  // the end, if the last day is not over or is cut to compare it with one that is not
+	From, To counter.Day  // included
+	Imported *counter.Day // the last day that was imported; what imports lack is unknown
+	Until    *time.Time   // the end, if the last day is not over or is cut to compare it with one that is not
 	Totals
 	Series []Bucket
 }
@@ -282,7 +283,8 @@ type ArticleStore interface {
 
 // DayTotals are the totals of a day.
 type DayTotals struct {
-	Day counter.Day
+	Day        counter.Day
+	IsImported bool // from another product, which lacks some numbers
 	Totals
 }
 

@@ -198,13 +198,8 @@ func (g *ga4) adder(t *table) (func(counter.Day) error, error) {
 		"countryId":           value(counter.Country, "countryId", same),
 		"country":             value(counter.Country, "country", func(text string) string { return g.countries[text] }),
 		"deviceCategory":      value(counter.Device, "deviceCategory", strings.ToLower),
-		"browser":             value(counter.Browser, "browser", same),
-		"operatingSystem": value(counter.OS, "operatingSystem", func(text string) string {
-			if text == "Macintosh" {
-				return "macOS"
-			}
-			return text
-		}),
+		"browser":             value(counter.Browser, "browser", dimensions.BrowserName),
+		"operatingSystem":     value(counter.OS, "operatingSystem", dimensions.SystemName),
 	}
 	found, add := "", g.total(t)
 	for column, kind := range kinds {
@@ -248,8 +243,7 @@ func (g *ga4) total(t *table) func(counter.Day) error {
 			}
 			bounces = int64(math.Round(share * float64(n[1])))
 		}
-		s := g.data.Days[day]
-		g.data.Days[day] = Totals{s.Views + n[0], s.Visitors + users, s.Visits + n[1], s.Bounces + bounces}
+		g.data.addDay(day, Totals{Views: n[0], Visitors: users, Visits: n[1], Bounces: bounces})
 		return nil
 	}
 }

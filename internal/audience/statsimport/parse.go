@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -17,8 +16,6 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/dimensions"
 )
-
-func queryEscape(text string) string { return url.QueryEscape(text) }
 
 // table reads rows by the names of their columns.
 type table struct {
@@ -175,8 +172,7 @@ func plausibleFiles(d *Data, referrers *dimensions.Referrers) map[string]func(*t
 		"visitors": func(t *table, day counter.Day) error {
 			n, err := t.numbers("pageviews", "visitors", "visits", "bounces")
 			if err == nil {
-				s := d.Days[day]
-				d.Days[day] = Totals{s.Views + n[0], s.Visitors + n[1], s.Visits + n[2], s.Bounces + min(n[3], n[2])}
+				d.addDay(day, Totals{Views: n[0], Visitors: n[1], Visits: n[2], Bounces: min(n[3], n[2])})
 			}
 			return err
 		},
@@ -202,8 +198,8 @@ func plausibleFiles(d *Data, referrers *dimensions.Referrers) map[string]func(*t
 			return dimensions.Desktop
 		}),
 		"locations":         value(counter.Country, column("country")),
-		"browsers":          value(counter.Browser, column("browser")),
-		"operating_systems": value(counter.OS, column("operating_system")),
+		"browsers":          value(counter.Browser, func(t *table) string { return dimensions.BrowserName(t.text("browser")) }),
+		"operating_systems": value(counter.OS, func(t *table) string { return dimensions.SystemName(t.text("operating_system")) }),
 	}
 }
 
@@ -243,10 +239,8 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 		addGoatCounterView(d, referrers, t, session{counter.DayAt(at, zone), t.text("Session")}, views, readers)
 	}
 	for s, n := range views {
-		if n == 1 {
-			t := d.Days[s.day]
-			t.Bounces++
-			d.Days[s.day] = t
+		if n == 1 && s.id != "" {
+			d.addDay(s.day, Totals{Bounces: 1})
 		}
 	}
 	if len(d.Days) == 0 {
@@ -255,18 +249,23 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 	return d, nil
 }
 
+// addGoatCounterView adds a view. Sites without sessions have views only: their visits and
+// visitors are not known, nor those of dimensions.
 func addGoatCounterView(d *Data, referrers *dimensions.Referrers, t *table, s session, views map[session]int64, readers map[PageDay]map[string]bool) {
+	name := "/" + strings.TrimLeft(t.text("2Path"), "/")
+	if s.id == "" {
+		d.addDay(s.day, Totals{Views: 1, WithoutVisits: true})
+		d.addPage(s.day, name, PageTotals{Views: 1})
+		return
+	}
 	views[s]++
 	isFirst := views[s] == 1
-	total, page, value := d.Days[s.day], PageTotals{Views: 1}, ValueTotals{Views: 1}
-	total.Views++
+	total, page, value := Totals{Views: 1}, PageTotals{Views: 1}, ValueTotals{Views: 1}
 	if isFirst { // the first view of a session is a visit
-		total.Visits++
-		total.Visitors++
+		total.Visits, total.Visitors = 1, 1
 		page.Entries, value.Visits = 1, 1
 	}
-	d.Days[s.day] = total
-	name := "/" + strings.TrimPrefix(t.text("2Path"), "/")
+	d.addDay(s.day, total)
 	key := PageDay{s.day, name}
 	if readers[key] == nil {
 		readers[key] = map[string]bool{}
@@ -281,10 +280,7 @@ func addGoatCounterView(d *Data, referrers *dimensions.Referrers, t *table, s se
 	if !isFirst {
 		return
 	}
-	browser, _, _ := strings.Cut(t.text("Browser"), " ")
-	system, _, _ := strings.Cut(t.text("System"), " ")
-	d.addValue(s.day, counter.Browser, browser, value)
-	d.addValue(s.day, counter.OS, system, value)
-	host, _, _ := strings.Cut(t.text("Referrer"), "/")
-	d.addValue(s.day, counter.Source, sourceOf(referrers, host), value)
+	d.addValue(s.day, counter.Browser, dimensions.BrowserName(t.text("Browser")), value)
+	d.addValue(s.day, counter.OS, dimensions.SystemName(t.text("System")), value)
+	d.addValue(s.day, counter.Source, sourceOf(referrers, t.text("Referrer")), value)
 }

@@ -4,10 +4,14 @@
 package statsimport
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"time"
 
@@ -41,7 +45,10 @@ type Import struct {
 }
 
 // Totals are the totals of a day.
-type Totals struct{ Views, Visitors, Visits, Bounces int64 }
+type Totals struct {
+	Views, Visitors, Visits, Bounces int64
+	WithoutVisits                    bool // visits and visitors are not known
+}
 
 // PageTotals are the totals of a page on a day.
 type PageTotals struct{ Views, Visitors, Entries int64 }
@@ -114,6 +121,9 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, siteID uu
 	if len(raw) > maxFileBytes {
 		return Import{}, &apperr.Error{Kind: apperr.KindTooLarge, Code: "too_large", Message: "The file is larger than 64 MiB. Split it by time."}
 	}
+	if raw, err = gunzip(raw); err != nil {
+		return Import{}, invalidFile(err)
+	}
 	var data *Data
 	switch source {
 	case GoatCounter:
@@ -163,6 +173,25 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, siteID, i
 	return s.Store.DeleteStatsImport(ctx, who.WorkspaceID, siteID, id)
 }
 
+// gunzip unpacks a file as GoatCounter delivers it; others are returned as they are.
+func gunzip(raw []byte) ([]byte, error) {
+	if !bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) { // RFC 1952, 2.3.1
+		return raw, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, errors.New("it is a damaged gzip file")
+	}
+	unpacked, err := io.ReadAll(io.LimitReader(z, maxUnpackedBytes+1))
+	switch {
+	case err != nil:
+		return nil, errors.New("it is a damaged gzip file")
+	case len(unpacked) > maxUnpackedBytes:
+		return nil, errors.New("its contents are larger than 512 MiB")
+	}
+	return unpacked, nil
+}
+
 func invalidFile(err error) error {
 	return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "The file cannot be imported; see errors.",
 		Fields: []apperr.FieldError{{Field: "body", Code: "invalid", Message: "The file cannot be read: " + err.Error() + "."}}}
@@ -206,6 +235,12 @@ func (d *Data) limitPages() {
 	}
 }
 
+func (d *Data) addDay(day counter.Day, t Totals) {
+	sum := d.Days[day]
+	d.Days[day] = Totals{sum.Views + t.Views, sum.Visitors + t.Visitors, sum.Visits + t.Visits, sum.Bounces + t.Bounces,
+		sum.WithoutVisits || t.WithoutVisits}
+}
+
 func (d *Data) addPage(day counter.Day, name string, t PageTotals) {
 	page, problem := ingest.PageName(name)
 	if problem != nil {
@@ -230,11 +265,14 @@ func (d *Data) addValue(day counter.Day, dimension, value string, t ValueTotals)
 
 const maxValueBytes = 200
 
-// sourceOf returns a source as Dateline names it.
+// sourceOf returns a source as Dateline names it: of a name, a host or an address.
 func sourceOf(referrers *dimensions.Referrers, name string) string {
 	if name == "" || name == "Direct / None" {
 		return string(dimensions.Direct)
 	}
-	a := referrers.Arrival("https://x.invalid/?"+"utm_source="+queryEscape(name), "", "", func(string) bool { return false })
+	if source := referrers.Source(name); source != "" {
+		return source
+	}
+	a := referrers.Arrival("/?utm_source="+url.QueryEscape(name), "", "", func(string) bool { return false })
 	return a.Source
 }

@@ -27,7 +27,14 @@ func (s *Store) ReportDays(ctx context.Context, site uuid.UUID, from, to counter
 	for i := range rows {
 		r := &rows[i]
 		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
-			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions, Engagement: engagementFrom(r.Engaged, r.Scrolled)}}
+			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions,
+			Engagement: engagementFrom(r.Engaged, r.Scrolled)}}
+		if r.ImportID != nil { // no import has these numbers
+			days[i].IsImported, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil, nil, nil
+		}
+		if r.WithoutVisits {
+			days[i].Visitors, days[i].Visits, days[i].SecondViews, days[i].EngagedVisits = nil, nil, nil, nil
+		}
 	}
 	return days, err
 }
@@ -130,13 +137,18 @@ func pageRow(r db.ReportPagesRow) report.Row {
 }
 
 // ReportPageDays reads the totals of a page by day.
+//
+// A page is viewed once in a visit: opened again within the same time, it is the same view.
 func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]report.DayTotals, error) {
 	rows, err := s.q.ReportPageDays(ctx, db.ReportPageDaysParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries,
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Views,
 			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+		if r.Imported { // other products count each opening as a view
+			days[i].IsImported, days[i].Visits, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil, nil, nil, nil
+		}
 	}
 	if err != nil || len(days) == 0 {
 		return days, err

@@ -49,6 +49,7 @@ func addImportedRows(ctx context.Context, q *db.Queries, i statsimport.Import, d
 	for day, t := range d.Days {
 		days.Days, days.Views, days.Visitors = append(days.Days, dateOf(day)), append(days.Views, t.Views), append(days.Visitors, t.Visitors)
 		days.Visits, days.SecondViews = append(days.Visits, t.Visits), append(days.SecondViews, t.Visits-t.Bounces)
+		days.WithoutVisits = append(days.WithoutVisits, t.WithoutVisits)
 	}
 	if err := q.InsertImportedDays(ctx, days); err != nil {
 		return err

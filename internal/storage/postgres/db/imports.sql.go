@@ -125,19 +125,21 @@ func (q *Queries) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (pgtype.Da
 }
 
 const insertImportedDays = `-- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
-select $1, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, false, false, false, $2::uuid
-from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views) w
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, without_visits, sketch_due, pages_due, articles_due, import_id)
+select $1, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, w.without_visits, false, false, false, $2::uuid
+from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
+    unnest($8::boolean[]) as without_visits) w
 `
 
 type InsertImportedDaysParams struct {
-	SiteID      uuid.UUID
-	ImportID    uuid.UUID
-	Days        []pgtype.Date
-	Views       []int64
-	Visitors    []int64
-	Visits      []int64
-	SecondViews []int64
+	SiteID        uuid.UUID
+	ImportID      uuid.UUID
+	Days          []pgtype.Date
+	Views         []int64
+	Visitors      []int64
+	Visits        []int64
+	SecondViews   []int64
+	WithoutVisits []bool
 }
 
 func (q *Queries) InsertImportedDays(ctx context.Context, arg InsertImportedDaysParams) error {
@@ -149,6 +151,7 @@ func (q *Queries) InsertImportedDays(ctx context.Context, arg InsertImportedDays
 		arg.Visitors,
 		arg.Visits,
 		arg.SecondViews,
+		arg.WithoutVisits,
 	)
 	return err
 }

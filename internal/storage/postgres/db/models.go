@@ -2432,6 +2432,7 @@ type SiteDay struct {
 	SketchDue     bool
 	PagesDue      bool
 	ImportID      *uuid.UUID
+	WithoutVisits bool
 	ArticlesDue   bool
 	ArticlesAt    time.Time
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const reportDays = `-- name: ReportDays :many
-select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, e.engaged, e.scrolled
+select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, d.import_id, d.without_visits, e.engaged, e.scrolled
 from site_days d left join site_engagement e on e.site_id = d.site_id and e.day = d.day
 where d.site_id = $1 and d.day >= $2 and d.day < $3 order by d.day
 `
@@ -35,6 +35,8 @@ type ReportDaysRow struct {
 	Recirculation int64
 	Clicks        int64
 	Conversions   int64
+	ImportID      *uuid.UUID
+	WithoutVisits bool
 	Engaged       []int64
 	Scrolled      []int64
 }
@@ -58,6 +60,8 @@ func (q *Queries) ReportDays(ctx context.Context, arg ReportDaysParams) ([]Repor
 			&i.Recirculation,
 			&i.Clicks,
 			&i.Conversions,
+			&i.ImportID,
+			&i.WithoutVisits,
 			&i.Engaged,
 			&i.Scrolled,
 		); err != nil {
@@ -252,15 +256,15 @@ counted as (
     select h.day, h.kind, h.count - h.rolled_count from view_hours h
     where h.page_id = (select id from page) and h.day >= $3 and h.day < $4 and h.count <> h.rolled_count
     union all
-    select i.day, k.kind, case k.kind when 'view' then i.views else i.entries end
-    from site_page_days i cross join unnest(array['view', 'entry']::view_kind[]) as k(kind)
+    select i.day, 'view', i.views from site_page_days i
     where i.site_id = $1 and i.page_id = (select id from page) and i.day >= $3 and i.day < $4 and i.import_id is not null
 )
-select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views, coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
+select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
     coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
     coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
     coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
-        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors
+        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors,
+    exists (select from site_days s where s.site_id = $1 and s.day = c.day and s.import_id is not null) as imported
 from counted c group by c.day order by c.day
 `
 
@@ -274,11 +278,11 @@ type ReportPageDaysParams struct {
 type ReportPageDaysRow struct {
 	Day           pgtype.Date
 	Views         int64
-	Entries       int64
 	Recirculation int64
 	Clicks        int64
 	Conversions   int64
 	Visitors      int64
+	Imported      bool
 }
 
 // A page's days, including hours that are not rolled up yet.
@@ -299,11 +303,11 @@ func (q *Queries) ReportPageDays(ctx context.Context, arg ReportPageDaysParams) 
 		if err := rows.Scan(
 			&i.Day,
 			&i.Views,
-			&i.Entries,
 			&i.Recirculation,
 			&i.Clicks,
 			&i.Conversions,
 			&i.Visitors,
+			&i.Imported,
 		); err != nil {
 			return nil, err
 		}

@@ -18,9 +18,10 @@ delete from stats_imports where id = @id and site_id = @site_id and workspace_id
 delete from stats_imports where site_id = @site_id;
 
 -- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, sketch_due, pages_due, articles_due, import_id)
-select @site_id, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, false, false, false, @import_id::uuid
-from (select unnest(@days::date[]) as day, unnest(@views::bigint[]) as views, unnest(@visitors::bigint[]) as visitors, unnest(@visits::bigint[]) as visits, unnest(@second_views::bigint[]) as second_views) w;
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, without_visits, sketch_due, pages_due, articles_due, import_id)
+select @site_id, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, w.without_visits, false, false, false, @import_id::uuid
+from (select unnest(@days::date[]) as day, unnest(@views::bigint[]) as views, unnest(@visitors::bigint[]) as visitors, unnest(@visits::bigint[]) as visits, unnest(@second_views::bigint[]) as second_views,
+    unnest(@without_visits::boolean[]) as without_visits) w;
 
 -- name: InsertImportedValues :exec
 insert into site_dimension_days (site_id, dimension, day, value, views, visits, import_id)

@@ -1,5 +1,5 @@
 -- name: ReportDays :many
-select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, e.engaged, e.scrolled
+select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, d.import_id, d.without_visits, e.engaged, e.scrolled
 from site_days d left join site_engagement e on e.site_id = d.site_id and e.day = d.day
 where d.site_id = @site_id and d.day >= @from_day and d.day < @to_day order by d.day;
 
@@ -80,15 +80,15 @@ counted as (
     select h.day, h.kind, h.count - h.rolled_count from view_hours h
     where h.page_id = (select id from page) and h.day >= @from_day and h.day < @to_day and h.count <> h.rolled_count
     union all
-    select i.day, k.kind, case k.kind when 'view' then i.views else i.entries end
-    from site_page_days i cross join unnest(array['view', 'entry']::view_kind[]) as k(kind)
+    select i.day, 'view', i.views from site_page_days i
     where i.site_id = @site_id and i.page_id = (select id from page) and i.day >= @from_day and i.day < @to_day and i.import_id is not null
 )
-select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views, coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
+select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
     coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
     coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
     coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
-        (select i.visitors from site_page_days i where i.site_id = @site_id and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors
+        (select i.visitors from site_page_days i where i.site_id = @site_id and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors,
+    exists (select from site_days s where s.site_id = @site_id and s.day = c.day and s.import_id is not null) as imported
 from counted c group by c.day order by c.day;
 
 -- name: ReportPageDimensions :many
