@@ -67,7 +67,7 @@ func run(only string, verbose bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		failed += print(p.name, results)
+		failed += printResults(p.name, results)
 	}
 	if only != "" && !strings.Contains(strings.Join(names, "\n"), only) {
 		return fmt.Errorf("there is no part %q; there are %s", only, strings.Join(names, ", "))
@@ -78,8 +78,8 @@ func run(only string, verbose bool) error {
 	return nil
 }
 
-// print prints the results of a part and returns how many cases failed.
-func print(name string, results []result) (failed int) {
+// printResults prints the results of a part and returns how many cases failed.
+func printResults(name string, results []result) (failed int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "%s\tpassed\tfailed\tdifferent on purpose\t\n", name)
 	for _, r := range results {

@@ -20,7 +20,7 @@ const ReportChart = lazy(() => import('./ReportChart'))
 
 /** Reports on a site in a range of days. The range, the comparison and the filter are in the address. */
 export function Overview({ site, search }: { site: Schemas['Site']; search: ReadersSearch }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const navigate = useNavigate()
   const today = toWall(Date.now(), site.time_zone).slice(0, 10)
   const range = rangeOf(search, today)
@@ -52,7 +52,12 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
         <Failed error={report.error} retry={() => void report.refetch()} />
       ) : report.data ? (
         <>
-          <Numbers report={report.data} isFiltered={filter !== undefined} isPage={filter?.name === 'page'} csv={(by, name) => <CSV query={query} by={by} name={name} />} />
+          <Numbers report={report.data} isFiltered={filter !== undefined} csv={(by, name) => <CSV query={query} by={by} name={name} />} />
+          {report.data.period.imported_to && (
+            <Text size="sm" c="dimmed">
+              {t('report.imported', { day: formatRange(report.data.period.imported_to, report.data.period.imported_to, i18n.language) })}
+            </Text>
+          )}
           {report.data.unavailable.length > 0 && <Unavailable gaps={report.data.unavailable} clear={clear} />}
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <ReportTables query={query} tables={report.data.tables} filterBy={filterBy} />
@@ -95,7 +100,7 @@ function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   )
 }
 
-function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteReport']; isFiltered: boolean; isPage: boolean; csv: (by: TableName, name: string) => ReactNode }) {
+function Numbers({ report, isFiltered, csv }: { report: Schemas['SiteReport']; isFiltered: boolean; csv: (by: TableName, name: string) => ReactNode }) {
   const { t, i18n } = useTranslation()
   const [chosen, choose] = useState<Metric['key']>('views')
   const [asTable, setAsTable] = useState(false)
@@ -107,7 +112,7 @@ function Numbers({ report, isFiltered, isPage, csv }: { report: Schemas['SiteRep
     bounce_rate: t('report.hints.bounce_rate'),
     engaged_bounce_rate: t('report.hints.engaged_bounce_rate'),
   }
-  const label = (m: Metric) => t(isPage && m.key === 'visits' ? 'report.metrics.entries' : `report.metrics.${m.key}`)
+  const label = (m: Metric) => t(`report.metrics.${m.key}`)
   const line = useMemo(() => period.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [period, metric])
   const comparedLine = useMemo(() => compared?.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [compared, metric])
   const days = formatRange(period.from, period.to, i18n.language)
