@@ -16,7 +16,7 @@ import (
 )
 
 // botsPart compares the bot filter with isbot on lists of user agents of bots and of
-// people. Ours may lose no more people than isbot on any list, and miss no bot that
+// people. Dateline may lose no more people than isbot on any list, and miss no bot that
 // isbot finds.
 func botsPart() part {
 	return part{name: "bots", run: runBots, packages: []string{"npm:isbot@5.2.3", "npm:crawler-user-agents@1.60.0", "npm:top-crawler-agents@1.0.35",
@@ -39,7 +39,7 @@ func runBots(dir string, show func(string, ...any)) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours, err := botfilter.New()
+	filter, err := botfilter.New()
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func runBots(dir string, show func(string, ...any)) ([]result, error) {
 	for i, l := range lists {
 		r, found, foundByPeer := result{list: l.name}, 0, 0
 		for j, agent := range l.list {
-			reason := ours.MatchAgent(agent)
+			reason := filter.MatchAgent(agent)
 			if reason != "" {
 				found++
 			}

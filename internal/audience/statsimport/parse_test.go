@@ -28,7 +28,7 @@ func values(d *Data, dimension string) string {
 	return strings.Join(found, ", ")
 }
 
-func TestGoatCounter_NamesAsOurs(t *testing.T) {
+func TestGoatCounter_UnifiesNames(t *testing.T) {
 	for _, c := range []struct{ referrer, scheme, want string }{
 		{"https://www.google.com", "c", "google.com"},
 		{"https://www.google.com.vn", "o", "google.com"},
@@ -96,7 +96,7 @@ func TestGoatCounter_WithoutSessions(t *testing.T) {
 	}
 }
 
-func TestPlausible_NamesAsOurs(t *testing.T) {
+func TestPlausible_UnifiesNames(t *testing.T) {
 	var raw bytes.Buffer
 	z := zip.NewWriter(&raw)
 	for name, text := range map[string]string{
