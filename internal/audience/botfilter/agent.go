@@ -134,7 +134,8 @@ func isSite(word string) bool {
 	if dot <= 0 || !isDomain(host) {
 		return false
 	}
-	return slices.Contains([]string{"com", "net", "org", "io", "fr", "de", "ru", "ai"}, strings.ToLower(host[dot+1:]))
+	return slices.Contains([]string{"com", "net", "org", "io", "fr", "de", "ru",
+		"ai"}, strings.ToLower(host[dot+1:]))
 }
 
 // isDomain reports whether a text begins with a domain name: labels of which the first
@@ -170,7 +171,8 @@ func isCompatible(agent string) bool {
 func isBrowser(lower string) bool {
 	_, rest, ok := strings.Cut(lower, "mozilla")
 	return ok && containsAny(rest, "applewebkit", "gecko/", "trident/", "presto/", "khtml", "goanna/", "msie ") &&
-		containsAny(rest, "windows", "linux", "x11", "bsd", "unix", "sunos", "cros", "fuchsia", "crkey", "playbook", "webos", "web0s", "playstation", "ps3", "nintendo", "xbox", "openharmony", "cygwin", "os/2")
+		containsAny(rest, "windows", "linux", "x11", "bsd", "unix", "sunos", "cros", "fuchsia", "crkey", "playbook",
+			"webos", "web0s", "playstation", "ps3", "nintendo", "xbox", "openharmony", "cygwin", "os/2")
 }
 
 // isDevice reports whether a user agent names a system or a kind of device that people
@@ -181,14 +183,19 @@ func isDevice(lower string) bool {
 	}
 	return strings.ContainsAny(lower, "0123456789") && containsAny(lower,
 		// Phones, tablets, watches.
-		"android", "iphone", "ipad", "ipod", "ios", "watchos", "watch os", "cfnetwork/", "darwin/", "mobile", "symb", "series60", "series40", "s60", "midp", "cldc", "j2me",
-		"blackberry", "kaios", "tizen", "openharmony", "palm", "brew", "opera", "ucweb", "up.browser", "wap", "netfront", "nokia", "samsung", "sonyericsson", "docomo", "fbav/",
+		"android", "iphone", "ipad", "ipod", "ios", "watchos", "watch os", "cfnetwork/", "darwin/", "mobile",
+		"symb", "series60", "series40", "s60", "midp", "cldc", "j2me",
+		"blackberry", "kaios", "tizen", "openharmony", "palm", "brew", "opera", "ucweb", "up.browser", "wap",
+		"netfront", "nokia", "samsung", "sonyericsson", "docomo", "fbav/",
 		// Computers.
-		"windows", "win9", "win10", "win7", "win64", "macintosh", "mac os", "macos", "mac_p", "x11", "cros ", "amiga", "beos", "haiku", "risc os", "syllable",
+		"windows", "win9", "win10", "win7", "win64", "macintosh", "mac os", "macos", "mac_p", "x11", "cros ",
+		"amiga", "beos", "haiku", "risc os", "syllable",
 		// Televisions, consoles, players.
-		"smart-tv", "smarttv", "hbbtv", "tvos", "apple tv", "roku", "playstation", "nintendo", "xbox", "sonos/", "kindle", "libvlc/", "alexa", "echo/", "maple",
+		"smart-tv", "smarttv", "hbbtv", "tvos", "apple tv", "roku", "playstation", "nintendo", "xbox", "sonos/",
+		"kindle", "libvlc/", "alexa", "echo/", "maple",
 		// Programs that people read with.
-		"browser/", "textmode", "links (", "lynx/", "w3m/", "dillo/", "mosaic/", "quicktime", "osx/", "microsoft office", "the bat")
+		"browser/", "textmode", "links (", "lynx/", "w3m/", "dillo/", "mosaic/", "quicktime", "osx/",
+		"microsoft office", "the bat")
 }
 
 func containsAny(s string, words ...string) bool {
