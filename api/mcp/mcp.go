@@ -7,6 +7,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,10 @@ func NewServer(o Options) *mcp.Server {
 	if o.MaxRole == "" {
 		o.MaxRole = Author
 	}
-	s := mcp.NewServer(&mcp.Implementation{Name: "dateline", Title: "Dateline", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions})
+	s := mcp.NewServer(&mcp.Implementation{Name: "dateline", Title: "Dateline", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions,
+		// The default announces logging, and changes of lists, which a server without sessions
+		// cannot send.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
 	t := &tools{Options: o, server: s}
 	t.addQueries()
 	t.addPosts()
@@ -102,7 +106,7 @@ func add[In any](t *tools, name string, k kind, description string, call func(co
 	if k == crawled {
 		a.OpenWorldHint = &yes
 	}
-	mcp.AddTool(t.server, &mcp.Tool{Name: name, Description: description, Annotations: a}, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(t.server, &mcp.Tool{Name: name, Description: description, Annotations: a, OutputSchema: outputSchema(k)}, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		r, err := call(ctx, in, t.edit(name))
 		if err == nil {
 			err = client.Failure(r.StatusCode(), r.GetBody())
@@ -110,8 +114,40 @@ func add[In any](t *tools, name string, k kind, description string, call func(co
 		if err != nil {
 			return nil, nil, err // the SDK returns it as the tool's error
 		}
-		return &mcp.CallToolResult{Content: content(k, r.GetBody())}, nil, nil
+		data, err := structured(k, r.GetBody())
+		return &mcp.CallToolResult{Content: content(k, r.GetBody())}, data, err
 	})
+}
+
+// noticeField precedes the data of crawled pages, for clients that read no text.
+const noticeField = "untrusted_content"
+
+// outputSchema describes the data of a tool: the response of the API.
+func outputSchema(k kind) map[string]any {
+	schema := map[string]any{"type": "object", "description": "The response of the API, as /api/openapi.yaml describes it."}
+	if k == crawled {
+		schema["properties"] = map[string]any{noticeField: map[string]any{"type": "string", "const": untrusted}}
+		schema["required"] = []string{noticeField}
+	}
+	return schema
+}
+
+// structured returns a response as data. A response without a body is an empty object.
+func structured(k kind, body []byte) (map[string]json.RawMessage, error) {
+	data := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(body)) > 0 {
+		if err := json.Unmarshal(body, &data); err != nil {
+			return nil, fmt.Errorf("read the response of the API: %w", err)
+		}
+	}
+	if k == crawled {
+		notice, err := json.Marshal(untrusted)
+		if err != nil {
+			return nil, err
+		}
+		data[noticeField] = notice
+	}
+	return data, nil
 }
 
 func content(k kind, body []byte) []mcp.Content {

@@ -132,6 +132,9 @@ func TestTools_CanAllBeListedAndCalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c := s.InitializeResult().Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe || c.Logging != nil || c.Prompts != nil {
+		t.Errorf("got the capabilities %+v, want only tools and resources, which do not change", c)
+	}
 	in := arguments()
 	if len(tools.Tools) != len(in) {
 		t.Errorf("%d tools are listed, want %d", len(tools.Tools), len(in))
@@ -142,8 +145,18 @@ func TestTools_CanAllBeListedAndCalled(t *testing.T) {
 			t.Errorf("the tool %s has no test", tool.Name)
 			continue
 		}
-		if r := call(t, s, tool.Name, args); r.IsError {
+		r := call(t, s, tool.Name, args)
+		if r.IsError {
 			t.Errorf("%s: %s", tool.Name, text(r))
+		}
+		// The data is what the text has, and says by itself that pages are not trusted.
+		schema, _ := tool.OutputSchema.(map[string]any)
+		data, isObject := r.StructuredContent.(map[string]any)
+		if schema["type"] != "object" || !isObject {
+			t.Errorf("%s: got the data %v and the schema %v, want an object", tool.Name, r.StructuredContent, schema)
+		}
+		if _, warns := data["untrusted_content"]; warns != strings.Contains(text(r), "UNTRUSTED") {
+			t.Errorf("%s: got the data %v, want the warning of the text in it", tool.Name, data)
 		}
 		requests := api.take()
 		if len(requests) == 0 {

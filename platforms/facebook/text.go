@@ -50,15 +50,21 @@ func (*Facebook) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// Check returns what Facebook would refuse. A reply is a comment, which can have
-// one photo.
-func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Violation {
+// LimitsOf implements network.ContentLimiter. A reply is a comment, which can have one
+// photo.
+func (f *Facebook) LimitsOf(content network.Content, limits network.Limits) network.Limits {
 	if content.Reply {
 		limits.AllowedBy = "Facebook in a comment"
 		limits.MaxCharacters = min(limits.MaxCharacters, f.options.CommentCharacters)
 		limits.MaxMedia = min(limits.MaxMedia, 1)
 		limits.MIMETypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	}
+	return limits
+}
+
+// Check returns what Facebook would refuse.
+func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Violation {
+	limits = f.LimitsOf(content, limits)
 	problems := rules.Check(title, content, limits, f.Count(content.Text, limits))
 	if options, ok := content.Options.(PostOptions); ok {
 		problems = append(problems, options.problems(content)...)

@@ -143,15 +143,21 @@ func utf16Length(text string) int {
 // for ordinary text.
 func (l *LinkedIn) Count(text string, _ network.Limits) int { return utf16Length(text) }
 
-// Check returns what LinkedIn would refuse. A reply is a comment, which allows a
+// LimitsOf implements network.ContentLimiter. A reply is a comment, which allows a
 // shorter text and one image.
-func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Violation {
+func (l *LinkedIn) LimitsOf(content network.Content, limits network.Limits) network.Limits {
 	if content.Reply {
 		limits.MaxCharacters = min(limits.MaxCharacters, l.options.Text.Comment)
 		limits.AllowedBy = "LinkedIn in a comment"
 		limits.MaxMedia = min(limits.MaxMedia, 1)
 		limits.MIMETypes = []string{"image/jpeg", "image/png", "image/gif"}
 	}
+	return limits
+}
+
+// Check returns what LinkedIn would refuse.
+func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Violation {
+	limits = l.LimitsOf(content, limits)
 	problems := rules.Check("LinkedIn", content, limits, l.Count(content.Text, limits))
 	for i, media := range content.Media {
 		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {

@@ -9,6 +9,21 @@ type Previewer interface {
 	Preview(content Content, limits Limits) Preview
 }
 
+// ContentLimiter is implemented by networks whose limit of characters depends on the
+// content: a caption or a comment is shorter than a post.
+type ContentLimiter interface {
+	// LimitsOf returns the limits for a content, of those of an account. It does no I/O.
+	LimitsOf(content Content, limits Limits) Limits
+}
+
+// LimitsOf returns the limits for a content.
+func LimitsOf(n Network, content Content, limits Limits) Limits {
+	if l, ok := n.(ContentLimiter); ok {
+		return l.LimitsOf(content, limits)
+	}
+	return limits
+}
+
 // Preview is a post as the network shows it.
 type Preview struct {
 	Text   string // as readers see it: rewritten, with shortened links

@@ -43,9 +43,9 @@ func (t *Telegram) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// Check returns what Telegram would refuse. Text with attachments is a caption,
-// which must be shorter.
-func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Violation {
+// LimitsOf implements network.ContentLimiter. Text with attachments is a caption, and that
+// of a poll a question, which must be shorter.
+func (t *Telegram) LimitsOf(content network.Content, limits network.Limits) network.Limits {
 	if len(content.Media) > 0 && limits.MaxCharacters > t.options.MaxCaption {
 		limits.MaxCharacters = t.options.MaxCaption
 	}
@@ -53,6 +53,13 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	if options.Poll != nil && limits.MaxCharacters > maxQuestion {
 		limits.MaxCharacters = maxQuestion
 	}
+	return limits
+}
+
+// Check returns what Telegram would refuse.
+func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Violation {
+	limits = t.LimitsOf(content, limits)
+	options, _ := content.Options.(PostOptions)
 	problems := rules.Check("Telegram", content, limits, t.Count(content.Text, limits))
 	for i, media := range content.Media {
 		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {

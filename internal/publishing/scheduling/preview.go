@@ -127,7 +127,7 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 		}
 		if readable && known {
 			content := c.networkContent(p, i, s, options, limits)
-			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
+			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), network.LimitsOf(adapter, content, limits).MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
 				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
 			}

@@ -66,11 +66,22 @@ func (s *Scheduler) Slots(ctx context.Context, who workspace.Principal, from, to
 		start = now
 	}
 	for _, g := range groups {
+		var ats []time.Time
 		for at := range g.Upcoming(start.Add(-time.Nanosecond)) {
 			if !at.Before(to) {
 				break
 			}
 			if !taken[g.ID][at] {
+				ats = append(ats, at)
+			}
+		}
+		// A post outside of the queue takes the time of its accounts, too.
+		otherwise, err := s.Store.TakenSlots(ctx, g, g.AccountIDs, uuid.Nil, ats)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range ats {
+			if !otherwise[at] {
 				out = append(out, Slot{GroupID: g.ID, At: at})
 			}
 		}

@@ -340,6 +340,34 @@ func TestQueue_SlotsListsFreeAndTaken(t *testing.T) {
 	}
 }
 
+// GET /queue-slots and next_free agree on which slots are free.
+func TestQueue_SlotsOmitsTimesOfOtherPosts(t *testing.T) {
+	n := newsroomtest.Open(t)
+	a, b := n.Connect("desk"), n.Connect("sports")
+	times := upcoming(n, queue(n, "Desk", []uuid.UUID{a.ID, b.ID}, "09:00"), 3)
+	at := func(id uuid.UUID, when time.Time) post.Post {
+		return n.Schedule(func(d *scheduling.Draft) {
+			d.Accounts, d.ScheduledTime = []string{id.String()}, when.Format(time.RFC3339)
+		})
+	}
+	free := func(want ...time.Time) {
+		t.Helper()
+		got, err := n.Scheduler.Slots(t.Context(), n.Owner, times[0], times[2].Add(time.Second))
+		n.Must(err)
+		if len(got) != len(want) || !slices.EqualFunc(got, want, func(s scheduling.Slot, at time.Time) bool { return s.At.Equal(at) && s.PostID == nil }) {
+			t.Errorf("got %+v, want free slots at %v", got, want)
+		}
+	}
+	first := at(a.ID, times[0])
+	free(times[1], times[2])
+	at(b.ID, times[2])
+	free(times[1])
+	at(a.ID, times[1].Add(time.Minute)) // not at a slot
+	free(times[1])
+	n.Exec("update scheduled_posts set status = 'canceled' where post_id = $1", first.ID)
+	free(times[0], times[1])
+}
+
 func hasCode(err error, code string) bool {
 	var e *apperr.Error
 	return errors.As(err, &e) && e.Code == code
