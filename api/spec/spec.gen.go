@@ -3294,7 +3294,7 @@ type BulkRow struct {
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price *Price `json:"price,omitempty"`
 
-	// Row From 1.
+	// Row The line of the body where the row begins, from 1; the header of CSV is line 1 if nothing is above it.
 	Row int `json:"row"`
 
 	// Warnings As for single posts, except `quota_exceeded`. Of rows too near to one another, the later one is warned.

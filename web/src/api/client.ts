@@ -25,6 +25,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The code of a request that a proxy in front of the API refused because of its size. */
+export const proxyTooLarge = 'proxy_too_large'
+
 /** The status of a request without a response. */
 export const unreachable = 0
 

@@ -95,3 +95,24 @@ test('a stream that the server closed does not reconnect', async () => {
   }, new AbortController().signal)
   expect({ asked, got, states, code }).toEqual({ asked: 1, got: ['1'], states: ['live', 'broken'], code: 'session_ended' })
 })
+
+test('a proxy that passes on nothing is told apart from a lost connection', async () => {
+  let passes = false
+  const server = createServer((_request, answer) => {
+    if (!passes) return // buffers, and sends not even the status
+    answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    answer.write('id: 1\ndata: x\n\n')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  open.push({ close: () => server.closeAllConnections() }, server)
+  const stop = new AbortController()
+  const states: string[] = []
+  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+    event: () => stop.abort(),
+    state: (now) => {
+      states.push(now)
+      passes = true
+    },
+  }, stop.signal, 300)
+  expect(states).toEqual(['held', 'live'])
+})

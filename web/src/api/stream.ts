@@ -45,7 +45,8 @@ export class EventReader {
   }
 }
 
-export type Connection = 'connecting' | 'live' | 'broken'
+/** held: the server was reached, but a proxy passed on nothing of the stream, not even its first ping. */
+export type Connection = 'connecting' | 'live' | 'broken' | 'held'
 
 export interface Listener {
   event(e: ServerEvent): void
@@ -62,18 +63,24 @@ export interface Closed {
   message: string
 }
 
-const silence = 45_000 // the server sends a ping every 15 s
+export const silence = 45_000 // the server sends a ping every 15 s
 const longestWait = 5_000
 
 /** Follows a stream until the signal. If the connection breaks, it resumes after the last event. */
-export async function follow(address: string, listener: Listener, signal: AbortSignal): Promise<void> {
+export async function follow(address: string, listener: Listener, signal: AbortSignal, patience = silence): Promise<void> {
   let lastId = ''
   let wait = 250
   while (!signal.aborted) {
     const attempt = new AbortController()
     const stop = () => attempt.abort()
     signal.addEventListener('abort', stop)
-    let quiet = setTimeout(stop, silence)
+    let held = true // until the first byte
+    let expired = false
+    const expire = () => {
+      expired = true
+      stop()
+    }
+    let quiet = setTimeout(expire, patience)
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' }
       if (lastId) headers['Last-Event-ID'] = lastId
@@ -90,7 +97,8 @@ export async function follow(address: string, listener: Listener, signal: AbortS
         const { done, value } = await body.read()
         if (done) break
         clearTimeout(quiet)
-        quiet = setTimeout(stop, silence)
+        quiet = setTimeout(expire, patience)
+        held = false
         wait = 250
         for (const e of reader.push(value)) {
           if (e.event === 'closed') {
@@ -109,7 +117,7 @@ export async function follow(address: string, listener: Listener, signal: AbortS
       signal.removeEventListener('abort', stop)
     }
     if (signal.aborted) return
-    listener.state?.('broken', false)
+    listener.state?.(held && expired ? 'held' : 'broken', false)
     await new Promise((done) => setTimeout(done, wait))
     wait = Math.min(wait * 2, longestWait)
   }

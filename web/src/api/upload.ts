@@ -1,5 +1,5 @@
 import { base } from '../boot'
-import { api, type Media, idempotencyHeader, ApiError, type Schemas, unwrap, unreachable } from './client'
+import { api, type Media, idempotencyHeader, ApiError, proxyTooLarge, type Schemas, unwrap, unreachable } from './client'
 
 /** Files from this size on are uploaded to the bucket directly; through the program, every byte would be transferred twice. */
 const large = 8 << 20
@@ -10,15 +10,22 @@ type Progress = (share: number) => void
 
 /** Uploads a file. */
 export async function upload(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
-  if (file.size < large) return uploadForm(file, progress, signal)
+  // If one way is closed, the other is tried: a browser may not reach the bucket, and a proxy
+  // may refuse bodies above its own limit (nginx: 1 MB).
+  const [first, second] = file.size < large ? [uploadForm, uploadDirect] : [uploadDirect, uploadForm]
   try {
-    return await uploadDirect(file, progress, signal)
+    return await first(file, progress, signal)
   } catch (error) {
-    // If a browser cannot reach the bucket, the file is uploaded through the program.
-    if (error instanceof BucketAway) return uploadForm(file, progress, signal)
-    throw error
+    if (!(error instanceof BucketAway) && !isProxyLimit(error)) throw error
+    try {
+      return await second(file, progress, signal)
+    } catch (other) {
+      throw other instanceof BucketAway ? error : other
+    }
   }
 }
+
+const isProxyLimit = (error: unknown) => error instanceof ApiError && error.status === 413 && error.code === proxyTooLarge
 
 class BucketAway extends Error {}
 
@@ -53,6 +60,8 @@ async function uploadForm(file: File, progress: Progress, signal?: AbortSignal):
   form.append('file', file, file.name)
   const answer = await send({ method: 'POST', url: `${base}/api/v1/media`, body: form, headers: idempotencyHeader(), sent: (n) => progress(Math.min(1, n / file.size)), signal })
   if (answer.status === 0) throw new ApiError(unreachable, { code: 'unreachable' })
+  // The program answers with a problem document, a proxy with a page.
+  if (answer.status === 413 && !answer.response) throw new ApiError(413, { code: proxyTooLarge })
   if (answer.status >= 300) throw new ApiError(answer.status, (answer.response ?? {}) as object)
   return answer.response as Media
 }

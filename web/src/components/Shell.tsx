@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Anchor, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
   IconAlertOctagon, IconBaselineDensityMedium, IconBaselineDensitySmall, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
@@ -188,6 +188,11 @@ function LiveSign() {
           <Text size="sm" c="dimmed" hiddenFrom="sm">
             {t('live.broken')}
           </Text>
+        )}
+        {state === 'held' && (
+          <Anchor href={`${base}/docs/how-to/run-behind-a-proxy.html`} target="_blank" rel="noreferrer" size="sm" hrefLang="en">
+            {t('live.heldGuide')}
+          </Anchor>
         )}
       </Group>
     </Tooltip>

@@ -33,7 +33,7 @@ export function LiveProvider({ workspace, user, children }: { workspace: string;
       state: (now, resumed) => {
         setState(now)
         // Something may have changed between the first load of the page and the start of this stream.
-        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' && q.queryKey[0] !== 'preview' })
+        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: isLive })
       },
       refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
       // A user who was logged out, or changed the workspace in another tab, sees it now.
@@ -41,8 +41,19 @@ export function LiveProvider({ workspace, user, children }: { workspace: string;
     }, stop.signal)
     return () => stop.abort()
   }, [client, workspace, user])
+  // Without a stream, the lists of the page are fetched regularly.
+  useEffect(() => {
+    if (state === 'live' || state === 'connecting') return
+    const timer = setInterval(() => void client.invalidateQueries({ predicate: isLive }), pollInterval)
+    return () => clearInterval(timer)
+  }, [client, state])
   return <Context value={state}>{children}</Context>
 }
+
+/** The interval at which lists are fetched while there is no stream, in milliseconds. */
+const pollInterval = 30_000
+
+const isLive = (q: { queryKey: readonly unknown[] }) => q.queryKey[0] !== 'me' && q.queryKey[0] !== 'preview'
 
 /** Collects events and invalidates the queries they affect, at most once per interval. */
 function batchedInvalidation(client: QueryClient, user: string): (e: WorkspaceEvent) => void {

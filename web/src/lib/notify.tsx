@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
-import { ApiError } from '../api/client'
+import { ApiError, proxyTooLarge } from '../api/client'
 import { base } from '../boot'
 import { problemText } from '../i18n/message'
 
@@ -9,6 +9,7 @@ import { problemText } from '../i18n/message'
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.code === 'unreachable') return i18n.t('problem.unreachable')
+    if (error.code === proxyTooLarge) return i18n.t('problem.proxyTooLarge')
     const fields = error.fields.map(problemText)
     if (error.code === 'invalid_request' && fields.length > 0) return fields.join(' ')
     const text = problemText(error)

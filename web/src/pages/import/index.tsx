@@ -2,13 +2,13 @@ import { Alert, Badge, Button, FileButton, Group, SegmentedControl, Stack, Table
 import { IconAlertTriangle, IconCheck, IconFileImport, IconUpload } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import Papa from 'papaparse'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Page } from '../../components/Page'
 import { Empty } from '../../components/states'
 import { problemText, warningText } from '../../i18n/message'
+import { decode, readSheet, type Sheet } from '../../lib/csv'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 
@@ -18,17 +18,13 @@ interface File {
   name: string
   text: string
   columns: string[]
-  rows: Record<string, string>[]
+  rows: Sheet['rows']
   key: { 'Idempotency-Key': string }
 }
 
 const shown = 500 // rows in the table
 
-/** Without a line of its own for each row that is empty, as the API reads it. */
-const read = (name: string, text: string): File => {
-  const { data, meta } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
-  return { name, text, rows: data, columns: meta.fields ?? [], key: idempotencyHeader() }
-}
+const read = (name: string, text: string): File => ({ name, text, ...readSheet(text), key: idempotencyHeader() })
 
 const send = (text: string, dry_run: boolean, mode: 'all' | 'valid', key?: File['key']): Promise<Result> =>
   unwrap(api.POST('/api/v1/posts/bulk', {
@@ -54,7 +50,12 @@ export function ImportPage() {
   })
   const choose = async (chosen: globalThis.File | null) => {
     if (!chosen) return
-    const f = read(chosen.name, await chosen.text())
+    const text = decode(await chosen.arrayBuffer())
+    if (text === undefined) {
+      notifyError(new Error(t('import.notUnicode', { name: chosen.name })))
+      return
+    }
+    const f = read(chosen.name, text)
     setFile(f)
     setShow('all')
     check.mutate(f)
@@ -75,7 +76,7 @@ export function ImportPage() {
       {!result ? (
         <Empty icon={IconFileImport} title={t('import.none')} text={t('import.noneText')} guide="how-to/schedule-in-bulk">
           {pick(t('import.choose'), true)}
-          <Button variant="default" component="a" href={`data:text/csv;charset=utf-8,${encodeURIComponent(sample)}`} download="posts.csv">
+          <Button variant="default" component="a" href={`data:text/csv;charset=utf-8,${encodeURIComponent(`\ufeff${sample}`)}`} download="posts.csv">
             {t('import.sample')}
           </Button>
         </Empty>
@@ -106,7 +107,7 @@ export function ImportPage() {
               </Table.Thead>
               <Table.Tbody>
                 {rows.slice(0, shown).map((r) => (
-                  <Row key={r.row} result={r} cells={file.rows[r.row - 1] ?? {}} columns={file.columns} />
+                  <Row key={r.row} result={r} cells={file.rows.get(r.row) ?? {}} columns={file.columns} />
                 ))}
               </Table.Tbody>
             </Table>
