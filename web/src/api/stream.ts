@@ -67,7 +67,7 @@ export const silence = 45_000 // the server sends a ping every 15 s
 const longestWait = 5_000
 
 /** Follows a stream until the signal. If the connection breaks, it resumes after the last event. */
-export async function follow(address: string, listener: Listener, signal: AbortSignal, patience = silence): Promise<void> {
+export async function follow(address: string, listener: Listener, signal: AbortSignal, silenceTimeout = silence): Promise<void> {
   let lastId = ''
   let wait = 250
   while (!signal.aborted) {
@@ -80,7 +80,7 @@ export async function follow(address: string, listener: Listener, signal: AbortS
       expired = true
       stop()
     }
-    let quiet = setTimeout(expire, patience)
+    let quiet = setTimeout(expire, silenceTimeout)
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' }
       if (lastId) headers['Last-Event-ID'] = lastId
@@ -97,7 +97,7 @@ export async function follow(address: string, listener: Listener, signal: AbortS
         const { done, value } = await body.read()
         if (done) break
         clearTimeout(quiet)
-        quiet = setTimeout(expire, patience)
+        quiet = setTimeout(expire, silenceTimeout)
         held = false
         wait = 250
         for (const e of reader.push(value)) {
