@@ -287,6 +287,8 @@ func accessTable() map[string]access {
 		"getFeed":                {public: true}, // authorized by the token in its URL
 
 		"getMe":                   {least: workspace.Viewer},
+		"parseTime":               {least: workspace.Viewer},
+		"listTimeZones":           {least: workspace.Viewer},
 		"getWorkspace":            {least: workspace.Viewer, scope: workspace.WorkspaceRead},
 		"listWorkspaces":          {least: workspace.Viewer, scope: workspace.WorkspaceRead},
 		"updateWorkspace":         {least: workspace.Owner, scope: workspace.WorkspaceWrite},

@@ -563,6 +563,8 @@ func reachable() map[string]reach {
 		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),
+		"parseTime":               viewers("", func(*things) request { return request{query: "text=tomorrow", queryRequired: true} }),
+		"listTimeZones":           viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),
 		"listWorkspaces":          viewers(workspace.WorkspaceRead, none),
 		"updateWorkspace":         owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),

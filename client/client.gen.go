@@ -5031,6 +5031,16 @@ type PageWithoutArticle struct {
 	Url    string          `json:"url"`
 }
 
+// ParsedTime defines model for ParsedTime.
+type ParsedTime struct {
+	// LocalTime Such as 2026-12-24T18:00.
+	LocalTime string `json:"local_time"`
+
+	// Time With the offset of the time zone.
+	Time     time.Time `json:"time"`
+	TimeZone string    `json:"time_zone"`
+}
+
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
 	// Field A field, `body` or `drop`.
@@ -7322,6 +7332,29 @@ type TimeZoneDatabase struct {
 	Version string `json:"version"`
 }
 
+// TimeZoneRules defines model for TimeZoneRules.
+type TimeZoneRules struct {
+	// Changes The offset's changes: the instant in seconds since 1970, and the offset from then.
+	Changes [][]int64 `json:"changes"`
+
+	// Offset At `from`, in seconds east of UTC.
+	Offset int `json:"offset"`
+
+	// Zones The names of zones with these offsets.
+	Zones []string `json:"zones"`
+}
+
+// TimeZones defines model for TimeZones.
+type TimeZones struct {
+	// Database The IANA time zone database by which the responding process converts local times.
+	Database TimeZoneDatabase `json:"database"`
+
+	// From The offsets are known from here, and to the next field.
+	From  time.Time       `json:"from"`
+	Rules []TimeZoneRules `json:"rules"`
+	To    time.Time       `json:"to"`
+}
+
 // Timeline defines model for Timeline.
 type Timeline struct {
 	Entries []TimelineEntry    `json:"entries"`
@@ -8896,6 +8929,14 @@ type ListStoriesParams struct {
 // SetStoryHeadlineJSONBody defines parameters for SetStoryHeadline.
 type SetStoryHeadlineJSONBody struct {
 	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+}
+
+// ParseTimeParams defines parameters for ParseTime.
+type ParseTimeParams struct {
+	Text string `form:"text" json:"text"`
+
+	// TimeZone IANA name; that of the workspace by default.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -11394,6 +11435,22 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/system (the `GetSystem` operationId).
 	GetSystem(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ParseTime Reads a time in words, in English or Vietnamese.
+	//
+	// Such as `tomorrow 9`, `fri 18:30`, `in 2 hours`, `24 Dec 7pm`, `thứ hai 7h30`, `9 giờ sáng mai` or `2 tiếng nữa`. Dates
+	// have the day first. A time without a date is the next one, a day without a time is 9:00. A text of which a part is
+	// not understood is refused.
+	//
+	// Corresponds with GET /api/v1/time (the `ParseTime` operationId).
+	ParseTime(ctx context.Context, params *ParseTimeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTimeZones Lists the time zones with their offsets.
+	//
+	// By the database that this process converts with, so that a client shows the same local times.
+	//
+	// Corresponds with GET /api/v1/time-zones (the `ListTimeZones` operationId).
+	ListTimeZones(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens Lists the active API tokens, newest first - owners see those of all members, others their own.
 	//
@@ -16635,6 +16692,42 @@ func (c *Client) SetStoryPreferences(ctx context.Context, body SetStoryPreferenc
 // Corresponds with GET /api/v1/system (the `GetSystem` operationId).
 func (c *Client) GetSystem(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetSystemRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ParseTime Reads a time in words, in English or Vietnamese.
+//
+// Such as `tomorrow 9`, `fri 18:30`, `in 2 hours`, `24 Dec 7pm`, `thứ hai 7h30`, `9 giờ sáng mai` or `2 tiếng nữa`. Dates
+// have the day first. A time without a date is the next one, a day without a time is 9:00. A text of which a part is
+// not understood is refused.
+//
+// Corresponds with GET /api/v1/time (the `ParseTime` operationId).
+func (c *Client) ParseTime(ctx context.Context, params *ParseTimeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewParseTimeRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTimeZones Lists the time zones with their offsets.
+//
+// By the database that this process converts with, so that a client shows the same local times.
+//
+// Corresponds with GET /api/v1/time-zones (the `ListTimeZones` operationId).
+func (c *Client) ListTimeZones(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTimeZonesRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -28168,6 +28261,95 @@ func NewGetSystemRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewParseTimeRequest constructs an http.Request for the ParseTime method
+func NewParseTimeRequest(server string, params *ParseTimeParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/time")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.TimeZone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_zone", *params.TimeZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTimeZonesRequest constructs an http.Request for the ListTimeZones method
+func NewListTimeZonesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/time-zones")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -32141,6 +32323,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/system (the `GetSystem` operationId).
 	GetSystemWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSystemResponse, error)
+
+	// ParseTimeWithResponse Reads a time in words, in English or Vietnamese.
+	//
+	// Such as `tomorrow 9`, `fri 18:30`, `in 2 hours`, `24 Dec 7pm`, `thứ hai 7h30`, `9 giờ sáng mai` or `2 tiếng nữa`. Dates
+	// have the day first. A time without a date is the next one, a day without a time is 9:00. A text of which a part is
+	// not understood is refused.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/time (the `ParseTime` operationId).
+	ParseTimeWithResponse(ctx context.Context, params *ParseTimeParams, reqEditors ...RequestEditorFn) (*ParseTimeResponse, error)
+
+	// ListTimeZonesWithResponse Lists the time zones with their offsets.
+	//
+	// By the database that this process converts with, so that a client shows the same local times.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/time-zones (the `ListTimeZones` operationId).
+	ListTimeZonesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTimeZonesResponse, error)
 
 	// ListTokensWithResponse Lists the active API tokens, newest first - owners see those of all members, others their own.
 	//
@@ -44447,6 +44649,116 @@ func (r GetSystemResponse) ContentType() string {
 	return ""
 }
 
+// ParseTimeResponseDefaultHeaders the declared response headers of an HTTP default response for ParseTime
+type ParseTimeResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ParseTimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ParsedTime
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ParseTimeResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ParseTimeResponse) GetJSON200() *ParsedTime {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ParseTimeResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ParseTimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ParseTimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ParseTimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ParseTimeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListTimeZonesResponseDefaultHeaders the declared response headers of an HTTP default response for ListTimeZones
+type ListTimeZonesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListTimeZonesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TimeZones
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListTimeZonesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTimeZonesResponse) GetJSON200() *TimeZones {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListTimeZonesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTimeZonesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTimeZonesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTimeZonesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTimeZonesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTokensResponseDefaultHeaders the declared response headers of an HTTP default response for ListTokens
 type ListTokensResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -50566,6 +50878,38 @@ func (c *ClientWithResponses) GetSystemWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetSystemResponse(rsp)
+}
+
+// ParseTimeWithResponse Reads a time in words, in English or Vietnamese.
+//
+// Such as `tomorrow 9`, `fri 18:30`, `in 2 hours`, `24 Dec 7pm`, `thứ hai 7h30`, `9 giờ sáng mai` or `2 tiếng nữa`. Dates
+// have the day first. A time without a date is the next one, a day without a time is 9:00. A text of which a part is
+// not understood is refused.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/time (the `ParseTime` operationId).
+func (c *ClientWithResponses) ParseTimeWithResponse(ctx context.Context, params *ParseTimeParams, reqEditors ...RequestEditorFn) (*ParseTimeResponse, error) {
+	rsp, err := c.ParseTime(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseParseTimeResponse(rsp)
+}
+
+// ListTimeZonesWithResponse Lists the time zones with their offsets.
+//
+// By the database that this process converts with, so that a client shows the same local times.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/time-zones (the `ListTimeZones` operationId).
+func (c *ClientWithResponses) ListTimeZonesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTimeZonesResponse, error) {
+	rsp, err := c.ListTimeZones(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTimeZonesResponse(rsp)
 }
 
 // ListTokensWithResponse Lists the active API tokens, newest first - owners see those of all members, others their own.
@@ -61554,6 +61898,98 @@ func ParseGetSystemResponse(rsp *http.Response) (*GetSystemResponse, error) {
 	switch {
 	case true:
 		var headers GetSystemResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseParseTimeResponse parses an HTTP response from a ParseTimeWithResponse call
+func ParseParseTimeResponse(rsp *http.Response) (*ParseTimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ParseTimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ParsedTime
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ParseTimeResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListTimeZonesResponse parses an HTTP response from a ListTimeZonesWithResponse call
+func ParseListTimeZonesResponse(rsp *http.Response) (*ListTimeZonesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTimeZonesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TimeZones
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListTimeZonesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

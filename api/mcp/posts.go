@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,7 +14,7 @@ import (
 
 type newPost struct {
 	Text          string   `json:"text" jsonschema:"the text of the post"`
-	ScheduledTime string   `json:"scheduled_time,omitempty" jsonschema:"when to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 in the workspace's time zone"`
+	ScheduledTime string   `json:"scheduled_time,omitempty" jsonschema:"when to publish: 2026-12-24T18:00:00+07:00, or in the workspace's time zone 2026-12-24T18:00, tomorrow 9:00, fri 18:30, in 2 hours, thứ hai 7h30"`
 	NextFree      bool     `json:"next_free,omitempty" jsonschema:"use the next free slot of the queue instead of scheduled_time"`
 	Accounts      []string `json:"accounts,omitempty" jsonschema:"IDs of accounts from list_accounts; default: the workspace's default accounts"`
 	Attachments   []string `json:"attachments,omitempty" jsonschema:"IDs of uploaded media"`
@@ -61,8 +62,24 @@ func (t *tools) addPosts() {
 	}))
 }
 
+// when returns the scheduled time that a text means; an empty one means none.
+func (t *tools) when(ctx context.Context, text string, e client.RequestEditorFn) (*string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	r, err := client.Result(t.API.ParseTimeWithResponse(ctx, &client.ParseTimeParams{Text: text}, e))
+	if err != nil {
+		return nil, fmt.Errorf("scheduled_time: %w", err)
+	}
+	return set(r.JSON200.Time.Format(time.RFC3339)), nil
+}
+
 func (t *tools) preview(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
-	p := client.PreviewedPost{Content: &in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+	at, err := t.when(ctx, in.ScheduledTime, e)
+	if err != nil {
+		return nil, err
+	}
+	p := client.PreviewedPost{Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
 	if in.NextFree {
 		p.When = set(client.NextFree)
 	}
@@ -73,7 +90,11 @@ func (t *tools) preview(ctx context.Context, in newPost, e client.RequestEditorF
 }
 
 func (t *tools) createDraft(ctx context.Context, in newPost, e client.RequestEditorFn) (*client.CreatePostResponse, error) {
-	return t.create(ctx, client.NewPost{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Draft: set(true), Accounts: list(in.Accounts),
+	at, err := t.when(ctx, in.ScheduledTime, e)
+	if err != nil {
+		return nil, err
+	}
+	return t.create(ctx, client.NewPost{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
 		Attachments: list(in.Attachments), Language: set(in.Language)}, in.Key, e)
 }
 
@@ -94,7 +115,11 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.RequestEditor
 	case in.DryRun:
 		return t.preview(ctx, in, e)
 	case t.MaxRole != Author:
-		p := client.NewPost{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+		at, err := t.when(ctx, in.ScheduledTime, e)
+		if err != nil {
+			return nil, err
+		}
+		p := client.NewPost{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
 		if in.NextFree {
 			p.When = set(client.NextFree)
 		}
@@ -125,8 +150,12 @@ func (t *tools) editPost(ctx context.Context, in postEdit, e client.RequestEdito
 	if in.DryRun {
 		return note("Nothing was changed. The post can be edited.", p)
 	}
+	at, err := t.when(ctx, in.ScheduledTime, e)
+	if err != nil {
+		return nil, err
+	}
 	return checked(t.API.EditPostWithResponse(ctx, p.Id, &client.EditPostParams{IfMatch: version(p)},
-		client.PostEdit{Content: in.Text, ScheduledTime: set(in.ScheduledTime), Accounts: list(in.Accounts)}, e))
+		client.PostEdit{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts)}, e))
 }
 
 // onPost returns a tool that changes one post.

@@ -5033,6 +5033,16 @@ type PageWithoutArticle struct {
 	Url    string          `json:"url"`
 }
 
+// ParsedTime defines model for ParsedTime.
+type ParsedTime struct {
+	// LocalTime Such as 2026-12-24T18:00.
+	LocalTime string `json:"local_time"`
+
+	// Time With the offset of the time zone.
+	Time     time.Time `json:"time"`
+	TimeZone string    `json:"time_zone"`
+}
+
 // PathMatches defines model for PathMatches.
 type PathMatches struct {
 	// Field A field, `body` or `drop`.
@@ -7324,6 +7334,29 @@ type TimeZoneDatabase struct {
 	Version string `json:"version"`
 }
 
+// TimeZoneRules defines model for TimeZoneRules.
+type TimeZoneRules struct {
+	// Changes The offset's changes: the instant in seconds since 1970, and the offset from then.
+	Changes [][]int64 `json:"changes"`
+
+	// Offset At `from`, in seconds east of UTC.
+	Offset int `json:"offset"`
+
+	// Zones The names of zones with these offsets.
+	Zones []string `json:"zones"`
+}
+
+// TimeZones defines model for TimeZones.
+type TimeZones struct {
+	// Database The IANA time zone database by which the responding process converts local times.
+	Database TimeZoneDatabase `json:"database"`
+
+	// From The offsets are known from here, and to the next field.
+	From  time.Time       `json:"from"`
+	Rules []TimeZoneRules `json:"rules"`
+	To    time.Time       `json:"to"`
+}
+
 // Timeline defines model for Timeline.
 type Timeline struct {
 	Entries []TimelineEntry    `json:"entries"`
@@ -8880,6 +8913,14 @@ type SetStoryHeadlineJSONBody struct {
 	ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
 }
 
+// ParseTimeParams defines parameters for ParseTime.
+type ParseTimeParams struct {
+	Text string `form:"text" json:"text"`
+
+	// TimeZone IANA name; that of the workspace by default.
+	TimeZone *string `form:"time_zone,omitempty" json:"time_zone,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -9812,6 +9853,12 @@ type ServerInterface interface {
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
+	// ParseTime Reads a time in words, in English or Vietnamese.
+	// (GET /api/v1/time)
+	ParseTime(c *gin.Context, params ParseTimeParams)
+	// ListTimeZones Lists the time zones with their offsets.
+	// (GET /api/v1/time-zones)
+	ListTimeZones(c *gin.Context)
 	// ListTokens Lists the active API tokens, newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -16826,6 +16873,54 @@ func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
 	siw.Handler.GetSystem(c)
 }
 
+// ParseTime operation middleware
+func (siw *ServerInterfaceWrapper) ParseTime(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ParseTimeParams
+
+	// ------------- Required query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "text", c.Request.URL.Query(), &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter text: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "time_zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "time_zone", c.Request.URL.Query(), &params.TimeZone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter time_zone: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ParseTime(c, params)
+}
+
+// ListTimeZones operation middleware
+func (siw *ServerInterfaceWrapper) ListTimeZones(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListTimeZones(c)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -17898,6 +17993,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/notification-channels/:id/notifications", wrapper.ListNotifications)
 	router.POST(options.BaseURL+"/api/v1/notification-channels/:id/redeliver-dead", wrapper.RedeliverNotifications)
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
+	router.GET(options.BaseURL+"/api/v1/time", wrapper.ParseTime)
+	router.GET(options.BaseURL+"/api/v1/time-zones", wrapper.ListTimeZones)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.UpdateWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
@@ -27798,6 +27895,91 @@ func (response GetSystemdefaultApplicationProblemPlusJSONResponse) VisitGetSyste
 	return err
 }
 
+type ParseTimeRequestObject struct {
+	Params ParseTimeParams
+}
+
+type ParseTimeResponseObject interface {
+	VisitParseTimeResponse(w http.ResponseWriter) error
+}
+
+type ParseTime200JSONResponse ParsedTime
+
+func (response ParseTime200JSONResponse) VisitParseTimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ParseTimedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ParseTimedefaultApplicationProblemPlusJSONResponse) VisitParseTimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTimeZonesRequestObject struct {
+}
+
+type ListTimeZonesResponseObject interface {
+	VisitListTimeZonesResponse(w http.ResponseWriter) error
+}
+
+type ListTimeZones200JSONResponse TimeZones
+
+func (response ListTimeZones200JSONResponse) VisitListTimeZonesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTimeZonesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListTimeZonesdefaultApplicationProblemPlusJSONResponse) VisitListTimeZonesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -30010,6 +30192,12 @@ type StrictServerInterface interface {
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
+	// ParseTime Reads a time in words, in English or Vietnamese.
+	// (GET /api/v1/time)
+	ParseTime(ctx context.Context, request ParseTimeRequestObject) (ParseTimeResponseObject, error)
+	// ListTimeZones Lists the time zones with their offsets.
+	// (GET /api/v1/time-zones)
+	ListTimeZones(ctx context.Context, request ListTimeZonesRequestObject) (ListTimeZonesResponseObject, error)
 	// ListTokens Lists the active API tokens, newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -36800,6 +36988,56 @@ func (sh *strictHandler) GetSystem(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetSystemResponseObject); ok {
 		if err := validResponse.VisitGetSystemResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ParseTime operation middleware
+func (sh *strictHandler) ParseTime(ctx *gin.Context, params ParseTimeParams) {
+	var request ParseTimeRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ParseTime(ctx, request.(ParseTimeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ParseTime")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ParseTimeResponseObject); ok {
+		if err := validResponse.VisitParseTimeResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTimeZones operation middleware
+func (sh *strictHandler) ListTimeZones(ctx *gin.Context) {
+	var request ListTimeZonesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTimeZones(ctx, request.(ListTimeZonesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTimeZones")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListTimeZonesResponseObject); ok {
+		if err := validResponse.VisitListTimeZonesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -68,11 +68,9 @@ func (s *session) createPost(ctx context.Context, content string) error {
 	}
 	body := client.NewPost{Content: content, Draft: set(draft)}
 	if at != "" {
-		when, err := parseWhen(at, time.Now().In(zone))
-		if err != nil {
+		if body.ScheduledTime, err = s.parseWhen(ctx, at); err != nil {
 			return err
 		}
-		body.ScheduledTime = set(when.Format(time.RFC3339))
 	}
 	if nextFree {
 		body.When = set(client.NextFree)

@@ -213,11 +213,9 @@ func (o Options) editPost() *cobra.Command {
 			edit.Content = &given
 		}
 		if given, _ := f.GetString("at"); given != "" {
-			when, err := parseWhen(given, time.Now().In(zone))
-			if err != nil {
+			if edit.ScheduledTime, err = s.parseWhen(ctx, given); err != nil {
 				return err
 			}
-			edit.ScheduledTime = set(when.Format(time.RFC3339))
 		}
 		if edit.Accounts, err = s.accountIDs(ctx); err != nil {
 			return err

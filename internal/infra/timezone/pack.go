@@ -15,10 +15,7 @@ func (d *Database) Pack() ([]byte, error) {
 	if d.release == nil && d.Source == BuiltIn {
 		return builtIn, nil
 	}
-	names := d.packed
-	if d.release != nil {
-		names = d.release.packed
-	}
+	names := d.base()
 	var out bytes.Buffer
 	compressed := gzip.NewWriter(&out)
 	archive := tar.NewWriter(compressed)
@@ -54,3 +51,23 @@ func Unpack(raw []byte) (*Database, error) {
 
 // NewerThan reports whether the database is newer than another.
 func (d *Database) NewerThan(other *Database) bool { return newer(d.Version, other.Version) }
+
+// base returns the files of the release.
+func (d *Database) base() map[string][]byte {
+	if d.release != nil {
+		return d.release.packed
+	}
+	return d.packed
+}
+
+// Names returns the names of the zones, sorted.
+func (d *Database) Names() []string {
+	var names []string
+	for name := range d.base() {
+		if zoneName.MatchString(name) && name != "Factory" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

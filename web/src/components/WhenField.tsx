@@ -1,10 +1,18 @@
 import { ActionIcon, Input, Popover, Skeleton, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendarTime } from '@tabler/icons-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { format, toInstant, type Wall } from '../lib/time'
-import { formatWhen, offsetName, parseWhen } from '../lib/when'
+import { api, unwrap } from '../api/client'
+import { format, offsetName, toInstant, type Wall } from '../lib/time'
+import { formatWhen } from '../lib/when'
+
+/** Reads a time in English or Vietnamese: "tomorrow 9", "thứ hai 7h30". The server does, as for all clients. */
+const parseWhen = (text: string, zone: string): Promise<Wall> =>
+  unwrap(api.GET('/api/v1/time', { params: { query: { text, time_zone: zone } } })).then((parsed) => parsed.local_time)
+
+/** How long typing pauses before the text is read. */
+const readDelay = 250
 
 const Picker = lazy(() => import('./WhenPicker'))
 
@@ -37,14 +45,43 @@ export function WhenField({ label, value: given, zone, onChange, error, nextSlot
     setMine({ when, instead: given })
     onChange(when)
   }
-  const understood = typed === undefined || typed.trim() === '' || parseWhen(typed, zone) !== undefined
   const at = value === '' ? undefined : toInstant(value, zone)
+  // What became of the text; only the newest one counts.
+  const [state, setState] = useState<'reading' | 'understood' | 'unclear'>('understood')
+  const newest = useRef(0)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const read = async (text: string) => {
+    clearTimeout(timer.current)
+    const mine = ++newest.current
+    try {
+      const when = await parseWhen(text, zone)
+      if (mine !== newest.current) return false
+      setState('understood')
+      give(when)
+      return true
+    } catch {
+      if (mine === newest.current) setState('unclear')
+      return false
+    }
+  }
   const type = (text: string) => {
     setTyped(text)
-    const when = text.trim() === '' ? '' : parseWhen(text, zone)
-    if (when !== undefined && when !== value) give(when)
+    clearTimeout(timer.current)
+    newest.current++
+    // Nothing can be saved with the time before while this one is read.
+    if (value !== '') give('')
+    setState(text.trim() === '' ? 'understood' : 'reading')
+    if (text.trim() !== '') timer.current = setTimeout(() => void read(text), readDelay)
+  }
+  const leave = () => {
+    if (typed !== undefined && state === 'reading') void read(typed).then((understood) => understood && setTyped(undefined))
+    else if (state === 'understood') setTyped(undefined)
   }
   const pick = (when: Wall) => {
+    clearTimeout(timer.current)
+    newest.current++
+    setState('understood')
     setTyped(undefined)
     give(when)
   }
@@ -57,12 +94,12 @@ export function WhenField({ label, value: given, zone, onChange, error, nextSlot
         autoComplete="off"
         placeholder={t('when.placeholder')}
         value={typed ?? formatWhen(value, i18n.language)}
-        error={understood ? error : t('when.unclear')}
+        error={state === 'unclear' ? t('when.unclear') : state === 'reading' ? undefined : error}
         onChange={(e) => type(e.currentTarget.value)}
         onFocus={(e) => e.currentTarget.select()}
-        onBlur={() => understood && setTyped(undefined)}
+        onBlur={leave}
         onKeyDown={(e) => {
-          if (e.key === 'Enter' && understood) setTyped(undefined)
+          if (e.key === 'Enter') leave()
         }}
         rightSection={
           <Popover opened={opened} onChange={close} onDismiss={close} position="bottom-end" withinPortal trapFocus returnFocus shadow="md">

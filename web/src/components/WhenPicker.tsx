@@ -4,8 +4,8 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { DatePicker, TimePicker } from '@mantine/dates'
 import { IconBolt, IconClockHour9, IconHourglass, IconPlaylistAdd } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { toInstant, toWall, type Wall } from '../lib/time'
-import { formatWhen, offsetName, parseWhen } from '../lib/when'
+import { offsetName, toInstant, toWall, type Wall } from '../lib/time'
+import { commonTimes, formatWhen } from '../lib/when'
 
 interface Props {
   value: Wall | ''
@@ -23,10 +23,11 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
   const clock = value.slice(11, 16) || '09:00'
   const short = (when: Wall) => formatWhen(when, i18n.language).replace(/[/ ]\d{4}/, '')
   const slot = nextSlot ? toWall(nextSlot, zone).slice(0, 16) : undefined
+  const common = commonTimes(zone)
   const shortcuts = [
-    { icon: IconHourglass, label: t('when.inOneHour'), when: parseWhen('in 1 hour', zone) },
-    { icon: IconClockHour9, label: t('when.tomorrow'), when: parseWhen('tomorrow 9', zone) },
-    { icon: IconBolt, label: t('when.monday'), when: parseWhen('next monday 9', zone) },
+    { icon: IconHourglass, label: t('when.inOneHour'), when: common.inOneHour },
+    { icon: IconClockHour9, label: t('when.tomorrow'), when: common.tomorrow },
+    { icon: IconBolt, label: t('when.monday'), when: common.monday },
     ...(slot ? [{ icon: IconPlaylistAdd, label: t('when.nextSlot'), when: slot }] : []),
   ]
   return (

@@ -1,10 +1,11 @@
 import { Select, type SelectProps } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { zones } from '../lib/time'
+import { zoneNames } from '../lib/time'
 
 /** Selects an IANA time zone. */
 export function ZoneSelect({ value, onChange, ...rest }: { value: string; onChange: (zone: string) => void } & Omit<SelectProps, 'value' | 'onChange' | 'data'>) {
   const { t } = useTranslation()
+  const zones = zoneNames()
   return (
     <Select
       label={t('zone')}

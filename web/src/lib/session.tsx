@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
 import { api, type Role, type Schemas, unwrap } from '../api/client'
 import { Failed, Waiting } from '../components/states'
+import { loadZones } from './time'
 
 export interface Me extends Omit<Schemas['Me'], never> {
   session: Schemas['OwnSession']
@@ -16,7 +17,9 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     staleTime: 60_000,
     queryFn: async (): Promise<Me> => {
       const session = await unwrap(api.GET('/api/v1/session'))
-      return { ...(await unwrap(api.GET('/api/v1/me'))), session }
+      const [me, zones] = await Promise.all([unwrap(api.GET('/api/v1/me')), unwrap(api.GET('/api/v1/time-zones'))])
+      loadZones(zones)
+      return { ...me, session }
     },
   })
   if (me.data) return <Context value={me.data}>{children}</Context>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { format, formatRange, mondayOf, relative, toInstant, toWall } from './time'
+import { format, formatRange, mondayOf, offsetName, relative, toInstant, toWall, zoneNames } from './time'
 
 test('local times and instants are converted into each other', () => {
   for (const [wall, zone, instant] of [
@@ -8,6 +8,9 @@ test('local times and instants are converted into each other', () => {
     ['2026-07-01T00:30:00', 'America/St_Johns', '2026-07-01T03:00:00.000Z'],
     ['2026-01-01T00:00:00', 'UTC', '2026-01-01T00:00:00.000Z'],
     ['2026-06-01T12:00:00', 'Pacific/Kiritimati', '2026-05-31T22:00:00.000Z'],
+    // By the server's rules, also if the browser's are older.
+    ['2026-12-01T09:00:00', 'America/Vancouver', '2026-12-01T16:00:00.000Z'],
+    ['2026-02-01T09:00:00', 'America/Vancouver', '2026-02-01T17:00:00.000Z'],
   ] as const) {
     expect(toInstant(wall, zone).toISOString()).toBe(instant)
     expect(toWall(instant, zone)).toBe(wall)
@@ -44,4 +47,22 @@ test('Vietnamese times stand before their day, which is a number', () => {
   expect(format(at, 'en', 'UTC', { dateStyle: 'medium', timeStyle: 'short' })).toBe('Nov 22, 2026, 23:41')
   expect(format(at, 'vi', 'UTC', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })).toBe('Chủ Nhật, 22/11/2026')
   expect(formatRange('2026-10-27', '2026-11-22', 'vi')).not.toMatch(/thg/)
+})
+
+test('times are formatted by the rules of the server', () => {
+  expect(format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('09:00')
+  expect(format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe('Tuesday, December 1, 2026 at 09:00:00 GMT-7')
+  expect(format('2026-12-01T16:00:00Z', 'vi', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe('09:00:00 GMT-7, Thứ Ba, 1/12/2026')
+})
+
+test('a zone is named by its offset', () => {
+  expect(offsetName('Asia/Ho_Chi_Minh', 0)).toBe('GMT+7')
+  expect(offsetName('Europe/Paris', Date.parse('2026-07-01T00:00Z'))).toBe('GMT+2')
+  expect(offsetName('America/St_Johns', Date.parse('2026-12-01T00:00Z'))).toBe('GMT-3:30')
+  expect(offsetName('Asia/Kolkata', 0)).toBe('GMT+5:30')
+  expect(offsetName('UTC', 0)).toBe('GMT')
+})
+
+test('zones are chosen by city', () => {
+  expect(zoneNames()).toEqual(['America/New_York', 'America/St_Johns', 'America/Vancouver', 'Asia/Ho_Chi_Minh', 'Asia/Kolkata', 'Europe/Berlin', 'Europe/Paris', 'Pacific/Kiritimati', 'UTC'])
 })

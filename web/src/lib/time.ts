@@ -1,24 +1,49 @@
+import type { Schemas } from '../api/client'
+
 /** A local time: 2026-12-24T18:00:00, without zone. */
 export type Wall = string
 
-const parts = new Map<string, Intl.DateTimeFormat>()
+type Rules = { offset: number; instants: number[]; offsets: number[] }
 
-function clock(zone: string): Intl.DateTimeFormat {
-  let format = parts.get(zone)
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
-    })
-    parts.set(zone, format)
+/**
+ * The offsets of time zones, from the server. The browser has a database of its own, whose version is another one: only the
+ * server's rules decide when a post is published.
+ */
+let rules = new Map<string, Rules>()
+
+export function loadZones(all: Pick<Schemas['TimeZones'], 'rules'>) {
+  rules = new Map()
+  for (const { zones, offset, changes } of all.rules) {
+    const one = { offset, instants: changes.map(([at]) => (at ?? 0) * 1000), offsets: changes.map(([, after]) => after ?? 0) }
+    for (const zone of zones) rules.set(zone, one)
   }
-  return format
+}
+
+/** The offset of a zone from UTC at an instant, in milliseconds; 0 for a zone that the server does not know. */
+function offsetAt(ms: number, zone: string): number {
+  const known = rules.get(zone)
+  if (!known) return 0
+  let [low, high] = [0, known.instants.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((known.instants[middle] ?? 0) <= ms) low = middle + 1
+    else high = middle
+  }
+  return (known.offsets[low - 1] ?? known.offset) * 1000
+}
+
+/** The offset of a zone from UTC, like GMT+7. */
+export function offsetName(zone: string, at: number = Date.now()): string {
+  const minutes = Math.round(offsetAt(at, zone) / 60_000)
+  if (minutes === 0) return 'GMT'
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `GMT${minutes < 0 ? '-' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`
 }
 
 /** The local time in a zone at an instant. */
 export function toWall(instant: string | number | Date, zone: string): Wall {
-  const p: Record<string, string> = {}
-  for (const { type, value } of clock(zone).formatToParts(new Date(instant))) p[type] = value
-  return `${p.year}-${p.month}-${p.day}T${p.hour}:${p.minute}:${p.second}`
+  const ms = new Date(instant).getTime()
+  return new Date(ms + offsetAt(ms, zone)).toISOString().slice(0, 19)
 }
 
 const utc = (wall: Wall) => Date.parse(`${wall.replace(' ', 'T').padEnd(19, ':00').slice(0, 19)}Z`)
@@ -29,16 +54,15 @@ const utc = (wall: Wall) => Date.parse(`${wall.replace(' ', 'T').padEnd(19, ':00
  */
 export function toInstant(wall: Wall, zone: string): Date {
   const want = utc(wall)
-  const shift = (at: number) => utc(toWall(at, zone)) - at
-  const candidates = [want - shift(want - 86_400_000), want - shift(want + 86_400_000)]
-  const right = candidates.filter((at) => utc(toWall(at, zone)) === want)
+  const candidates = [want - offsetAt(want - 86_400_000, zone), want - offsetAt(want + 86_400_000, zone)]
+  const right = candidates.filter((at) => at + offsetAt(at, zone) === want)
   return new Date(right.length > 0 ? Math.min(...right) : (candidates[0] ?? want))
 }
 
-export const zones: string[] = (() => {
-  const all = Intl.supportedValuesOf('timeZone').map((z) => (z === 'Asia/Saigon' ? 'Asia/Ho_Chi_Minh' : z))
-  return all.includes('UTC') ? all : ['UTC', ...all]
-})()
+const regions = /^(?:UTC|(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/.+)$/
+
+/** The names to choose from: by city, not old ones like US/Pacific. */
+export const zoneNames = (): string[] => [...rules.keys()].filter((zone) => regions.test(zone) && zone !== 'Asia/Saigon').sort()
 
 /** The Monday of a date's week: weeks end on Sunday. */
 export function mondayOf(date: string): string {
@@ -71,16 +95,20 @@ function vietnamese({ dateStyle, timeStyle, hour, minute, second, fractionalSeco
 }
 
 export function format(at: string | number | Date, language: string, zone: string, given: Intl.DateTimeFormatOptions): string {
+  const ms = new Date(at).getTime()
   // Newsrooms count 24 hours in English, too.
   const options = language === 'vi' ? vietnamese(given) : { clock: undefined, date: given.timeStyle ? { hourCycle: 'h23' as const, ...given } : given }
-  const one = (o: Intl.DateTimeFormatOptions) => {
-    const key = `${language}|${zone}|${JSON.stringify(o)}`
+  const one = ({ timeZoneName, ...o }: Intl.DateTimeFormatOptions) => {
+    const isZoned = timeZoneName !== undefined || o.timeStyle === 'long' || o.timeStyle === 'full'
+    if (isZoned && o.timeStyle) o.timeStyle = 'medium' // the others name UTC, in which the local time is formatted
+    const key = `${language}|${JSON.stringify(o)}`
     let f = formats.get(key)
     if (!f) {
-      f = new Intl.DateTimeFormat(language, { ...o, timeZone: zone })
+      f = new Intl.DateTimeFormat(language, { ...o, timeZone: 'UTC' })
       formats.set(key, f)
     }
-    return f.format(new Date(at))
+    const text = f.format(ms + offsetAt(ms, zone))
+    return isZoned ? `${text} ${zone === 'UTC' ? 'UTC' : offsetName(zone, ms)}` : text
   }
   return [options.clock, options.date].filter((o) => o !== undefined).map(one).join(', ')
 }

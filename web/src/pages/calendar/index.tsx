@@ -17,7 +17,7 @@ import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery, labelsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
-import { capitalized, format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
+import { capitalized, format, mondayOf, toInstant, toWall, zoneNames } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
 import { Agenda } from './Agenda'
@@ -223,7 +223,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
 function SecondZone({ value, onChange }: { value: string | null; onChange: (zone: string | null) => void }) {
   const { t } = useTranslation()
   return (
-    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 150 }} data={zones} value={value} onChange={onChange} />
+    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 150 }} data={zoneNames()} value={value} onChange={onChange} />
   )
 }
 

@@ -8,7 +8,7 @@ import { NoArticle } from '../../components/NoArticle'
 import { noteText } from '../../i18n/message'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
-import { zones } from '../../lib/time'
+import { zoneNames } from '../../lib/time'
 
 /** The share of recent pages on which each field was found, and actions. */
 export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
@@ -93,7 +93,7 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
             allowDeselect={false}
             maxDropdownHeight={280}
             nothingFoundMessage={t('state.nothing')}
-            data={[{ value: '', label: t('selectors.zoneOwn') }, ...zones]}
+            data={[{ value: '', label: t('selectors.zoneOwn') }, ...zoneNames()]}
             value={r.time_zone}
             onChange={(zone) => zone !== null && set.mutate({ time_zone: zone })}
           />
