@@ -11,19 +11,20 @@ type Change struct {
 	Before, After time.Duration // offset
 }
 
+// step is less than any period between two changes of an offset.
+const step = time.Hour
+
 // Changes lists the changes of a zone's offset from one instant to another.
 func Changes(zone *time.Location, from, to time.Time) (all []Change) {
 	at := from.In(zone)
-	before := Offset(at)
-	for {
+	for before := Offset(at); ; {
 		_, next := at.ZoneBounds()
 		if next.IsZero() || !next.Before(to) {
 			return all
 		}
 		if !next.After(at) {
-			// Go 1.26.8 ends some periods of rules that repeat yearly with the year, and
-			// begins the next one a second later.
-			next = at.Add(time.Second)
+			// Go 1.26.8 takes every year for one of 365 days: on 31 December of a leap year, the end is past.
+			next = firstChange(at, at.Add(step))
 		}
 		at = next
 		if after := Offset(at); after != before {
@@ -31,6 +32,22 @@ func Changes(zone *time.Location, from, to time.Time) (all []Change) {
 			before = after
 		}
 	}
+}
+
+// firstChange returns when the offset changes, or end if it does not.
+func firstChange(start, end time.Time) time.Time {
+	before := Offset(start)
+	if Offset(end) == before {
+		return end
+	}
+	for end.Sub(start) > time.Second {
+		if middle := start.Add(end.Sub(start) / 2).Truncate(time.Second); Offset(middle) == before {
+			start = middle
+		} else {
+			end = middle
+		}
+	}
+	return end
 }
 
 // Offset returns the offset from UTC in t's zone.
