@@ -7066,7 +7066,7 @@ type SystemAlert struct {
 	// Message The problem and its remedy.
 	Message string `json:"message"`
 
-	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, TimeZonesOld, TimeZonesOutdated, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
+	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, TimeZonesOld, TimeZonesOutdated, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull, ProxyHidesClients. New ones may be added.
 	Name string `json:"name"`
 
 	// Params The values in a message by name, for clients that write it in another language: strings,
@@ -9856,7 +9856,8 @@ type ClientInterface interface {
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
 	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
-	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
+	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`,
+	// `time_zone_changed` (`before`, `after`, `time_zone`, `database`, `held`: due within the hour, so not moved). Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
@@ -13032,7 +13033,8 @@ func (c *Client) ExportWARC(ctx context.Context, domain CrawlDomain, body Export
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
 // `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
-// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
+// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`,
+// `time_zone_changed` (`before`, `after`, `time_zone`, `database`, `held`: due within the hour, so not moved). Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
@@ -30522,7 +30524,8 @@ type ClientWithResponsesInterface interface {
 	// Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 	// `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
 	// `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
-	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
+	// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`,
+	// `time_zone_changed` (`before`, `after`, `time_zone`, `database`, `held`: due within the hour, so not moved). Of accounts: `needs_reconnect`,
 	// `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 	// endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 	// `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches
@@ -47824,7 +47827,8 @@ func (c *ClientWithResponses) ExportWARCWithResponse(ctx context.Context, domain
 // Types of posts: `created`, `edited`, `canceled`, `publish_now`, `sending`,
 // `retrying`, `ambiguous`, `reconciled`, `uncertain`, `posted`, `failed`, `late`,
 // `refused`, `status`, `scheduled`, `prepared`, `problem`, `segment_posted`, `comment_failed`, `differs`, `accepted`, `deleted`, `redriven`,
-// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`. Of accounts: `needs_reconnect`,
+// `discarded`, `confirmed`, `resend`, `submitted`, `approved`, `rejected`,
+// `time_zone_changed` (`before`, `after`, `time_zone`, `database`, `held`: due within the hour, so not moved). Of accounts: `needs_reconnect`,
 // `expiring` (access expires in `days`; sent 14, 7 and 1 days before), `disconnected`. Of webhook
 // endpoints: `webhook_disabled`. Of domains that the workspace crawls: `selectors_learned`,
 // `selectors_rolled_back`, `selectors_failed` (`domain`, `version`, `reason`). Of saved searches

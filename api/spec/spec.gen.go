@@ -7068,7 +7068,7 @@ type SystemAlert struct {
 	// Message The problem and its remedy.
 	Message string `json:"message"`
 
-	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, TimeZonesOld, TimeZonesOutdated, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
+	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, TimeZonesOld, TimeZonesOutdated, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull, ProxyHidesClients. New ones may be added.
 	Name string `json:"name"`
 
 	// Params The values in a message by name, for clients that write it in another language: strings,

@@ -68,10 +68,11 @@ func (p *Program) Root() *cobra.Command {
 	add(serverGroup, p.up(), p.api(), p.worker(), p.migrate(), p.healthcheck())
 	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(), p.importWorkspace(), p.quarantine(), p.doctor(),
 		p.reindex(), p.eval(), p.temporal(), p.settings())
-	root.AddCommand(&cobra.Command{Use: "version", Short: "print version, commit, date and the version of the time zone database", Args: arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-		_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
-		return err
-	}})
+	root.AddCommand(&cobra.Command{Use: "version", Args: arguments(cobra.NoArgs),
+		Short: "print version, commit, date and the version of the time zone database", RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
+			return err
+		}})
 	return root
 }
 

@@ -13,21 +13,24 @@ import (
 func (p *parts) applyTimeZones(ctx context.Context) error {
 	zones := timezone.Current()
 	for _, w := range zones.Warnings(p.clock.Now()) {
-		p.log.WarnContext(ctx, "the time zone database needs an update; see dateline doctor", "version", zones.Version, "source", zones.Source, "reason", w.Kind)
+		p.log.WarnContext(ctx, "the time zone database needs an update; see dateline doctor",
+			"version", zones.Version, "source", zones.Source, "reason", w.Kind)
 	}
 	before, moves, err := p.store.ApplyTimeZones(ctx, zones, p.clock.Now())
 	if err != nil {
 		return err
 	}
 	if before.NewerThan(zones) {
-		p.log.WarnContext(ctx, "another process uses a newer time zone database; update this one", "version", zones.Version, "newer", before.Version)
+		p.log.WarnContext(ctx, "another process uses a newer time zone database; update this one",
+			"version", zones.Version, "newer", before.Version)
 	}
 	for _, m := range moves {
 		text := "a post moved to keep its local time"
 		if m.Held {
 			text = "a post is due within the hour and was not moved; check its time"
 		}
-		p.log.WarnContext(ctx, text, "post", m.PostID, "time_zone", m.TimeZone, "before", m.At.UTC().Format(time.RFC3339), "after", m.To.Format(time.RFC3339), "database", zones.Version)
+		p.log.WarnContext(ctx, text, "post", m.PostID, "time_zone", m.TimeZone,
+			"before", m.At.UTC().Format(time.RFC3339), "after", m.To.Format(time.RFC3339), "database", zones.Version)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"dateline/client"
 )
 
-const whenHelp = "`time` in the workspace's time zone: 2026-12-24T18:00, \"tomorrow 9:00\", \"fri 18:30\", \"14:00\" (the next one), \"in 90 minutes\", \"thứ hai 7h30\""
+const whenHelp = "`time` in the workspace's time zone: 2026-12-24T18:00, " +
+	"\"tomorrow 9:00\", \"fri 18:30\", \"14:00\" (the next one), \"in 90 minutes\", \"thứ hai 7h30\""
 
 // parseWhen returns the scheduled time that a text means. The instance reads it, with its own
 // clock and rules of time zones.

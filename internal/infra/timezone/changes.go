@@ -68,7 +68,8 @@ func (d *Database) ChangedSince(older *Database, names []string, from, to time.T
 		if err != nil {
 			continue
 		}
-		if Offset(from.In(before)) != Offset(from.In(after)) || !slices.Equal(Changes(before, from, to), Changes(after, from, to)) {
+		if Offset(from.In(before)) != Offset(from.In(after)) ||
+			!slices.Equal(Changes(before, from, to), Changes(after, from, to)) {
 			changed = append(changed, name)
 		}
 	}

@@ -27,7 +27,8 @@ func (d *Database) Pack() ([]byte, error) {
 				content = names[name]
 			}
 		}
-		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: d.Released, Format: tar.FormatUSTAR}); err != nil {
+		header := tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: d.Released, Format: tar.FormatUSTAR}
+		if err := archive.WriteHeader(&header); err != nil {
 			return nil, err
 		}
 		if _, err := archive.Write(content); err != nil {

@@ -108,12 +108,12 @@ func openPath(p string) *Database {
 	return d
 }
 
-var (
+var ( //nolint:gochecknoglobals // constant
 	// The version follows "# version" in tzdata.zi, which Debian, Fedora, Alpine, Arch and
 	// PyPI's tzdata have, and is the content of +VERSION in macOS and BSD, and of
 	// version in Python's dateutil. A packager's changes have a suffix: 2026f-rearguard.
-	versionPattern = regexp.MustCompile(`^(?:# version )?(\d{4}[a-z]{1,2})(?:[-\s]|$)`) //nolint:gochecknoglobals // compiled once
-	versionFiles   = []string{"tzdata.zi", "+VERSION", "version"}                       //nolint:gochecknoglobals // constant
+	versionPattern = regexp.MustCompile(`^(?:# version )?(\d{4}[a-z]{1,2})(?:[-\s]|$)`)
+	versionFiles   = []string{"tzdata.zi", "+VERSION", "version"} //nolint:gochecknoglobals // constant
 )
 
 // versionIn finds the version of a folder of zones, and the latest day on which it can
@@ -203,7 +203,9 @@ func unpack(raw []byte) (files map[string][]byte, released time.Time, err error)
 
 // zoneName excludes paths, the machine's own zone ("localtime") and Debian's folders
 // posix and right, whose zones count leap seconds: every name of IANA begins with a capital.
-var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`) //nolint:gochecknoglobals // compiled once
+//
+//nolint:gochecknoglobals // compiled once
+var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 
 // Load returns a zone by name.
 func (d *Database) Load(name string) (*time.Location, error) {

@@ -84,11 +84,13 @@ func timeZones(_ context.Context, o Options) []Finding {
 	for _, w := range zones.Warnings(o.Now()) {
 		switch w.Kind {
 		case timezone.Old:
-			l.warn("time zones", "Update Dateline, or the system's tzdata package.", "The database is of %s, over a year old: posts in zones whose rules have changed since are sent at wrong times.", w.Released.Format(time.DateOnly))
+			l.warn("time zones", "Update Dateline, or the system's tzdata package.",
+				"The database is of %s, over a year old: posts in zones whose rules have changed since are sent at wrong times.", w.Released.Format(time.DateOnly))
 		case timezone.Outdated:
 			l.warn("time zones", "Restart Dateline.", "%s now has the newer version %s.", w.Source, w.Version)
 		case timezone.Anonymous:
-			l.warn("time zones", "Set ZONEINFO to a folder with tzdata.zi.", "%s (ZONEINFO) does not name its version and is not used.", w.Source)
+			l.warn("time zones", "Set ZONEINFO to a folder with tzdata.zi.",
+				"%s (ZONEINFO) does not name its version and is not used.", w.Source)
 		}
 	}
 	return l

@@ -101,9 +101,11 @@ func zoneAlerts(r Report, add addFunc) {
 	for _, w := range r.Zones.Warnings(r.At) {
 		switch w.Kind {
 		case timezone.Old:
-			add(Warning, "TimeZonesOld", "", 0, "The time zone database {version} is over a year old. Update Dateline, or the tzdata package of the system.", r.Zones.Version)
+			add(Warning, "TimeZonesOld", "", 0,
+				"The time zone database {version} is over a year old. Update Dateline, or the tzdata package of the system.", r.Zones.Version)
 		case timezone.Outdated:
-			add(Warning, "TimeZonesOutdated", "", 0, "The system has the time zone database {version}, Dateline uses {used_version}. Restart Dateline.", w.Version, r.Zones.Version)
+			add(Warning, "TimeZonesOutdated", "", 0,
+				"The system has the time zone database {version}, Dateline uses {used_version}. Restart Dateline.", w.Version, r.Zones.Version)
 		case timezone.Anonymous: // dateline doctor reports it
 		}
 	}

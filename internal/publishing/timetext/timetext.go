@@ -20,8 +20,9 @@ import (
 
 // Reasons why a text is refused.
 var (
-	ErrUnknown = errors.New("the time cannot be read: write it like 2026-12-24T18:00, tomorrow 9:00, fri 18:30, in 2 hours, thứ hai 7h30 or 9 giờ sáng mai") //nolint:gochecknoglobals // constant
-	ErrSkipped = errors.New("clocks skip that time on that day")                                                                                             //nolint:gochecknoglobals // constant
+	ErrUnknown = errors.New("the time cannot be read: write it like 2026-12-24T18:00, tomorrow 9:00, fri 18:30, " +
+		"in 2 hours, thứ hai 7h30 or 9 giờ sáng mai")
+	ErrSkipped = errors.New("clocks skip that time on that day")
 )
 
 // maxLength is longer than any time in words.

@@ -18,7 +18,9 @@ import (
 // ApplyTimeZones recalculates the instants of planned posts by the rules of a time zone
 // database, from the local times by that which was applied before. It returns that one, and
 // the posts that moved or would have. An older database than that changes nothing.
-func (s *Store) ApplyTimeZones(ctx context.Context, zones *timezone.Database, now time.Time) (before *timezone.Database, moves []zonechange.Move, err error) {
+func (s *Store) ApplyTimeZones(ctx context.Context, zones *timezone.Database, now time.Time) (
+	before *timezone.Database, moves []zonechange.Move, err error,
+) {
 	packed, err := zones.Pack()
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +52,9 @@ func (s *Store) ApplyTimeZones(ctx context.Context, zones *timezone.Database, no
 	return before, moves, err
 }
 
-func moveToZones(ctx context.Context, q *db.Queries, before, zones *timezone.Database, now time.Time) ([]zonechange.Move, error) {
+func moveToZones(
+	ctx context.Context, q *db.Queries, before, zones *timezone.Database, now time.Time,
+) ([]zonechange.Move, error) {
 	used, err := q.PlannedTimeZones(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +69,8 @@ func moveToZones(ctx context.Context, q *db.Queries, before, zones *timezone.Dat
 	}
 	planned := make([]zonechange.Planned, len(rows))
 	for i, r := range rows {
-		planned[i] = zonechange.Planned{PostID: r.PostID, WorkspaceID: r.WorkspaceID, GroupID: r.QueueGroupID, At: r.ScheduledTime, TimeZone: r.TimeZone}
+		planned[i] = zonechange.Planned{PostID: r.PostID, WorkspaceID: r.WorkspaceID, GroupID: r.QueueGroupID,
+			At: r.ScheduledTime, TimeZone: r.TimeZone}
 	}
 	moves := zonechange.Find(before, zones, planned, now)
 	if err := q.RecheckSeries(ctx, changed); err != nil {
@@ -109,11 +114,14 @@ func noteMoves(ctx context.Context, q *db.Queries, moves []zonechange.Move, vers
 	type count struct{ moved, held int }
 	counts := map[uuid.UUID]count{}
 	for _, m := range moves {
-		data, err := json.Marshal(map[string]any{"before": m.At.UTC(), "after": m.To, "time_zone": m.TimeZone, "database": version, "held": m.Held})
+		data, err := json.Marshal(map[string]any{"before": m.At.UTC(), "after": m.To, "time_zone": m.TimeZone,
+			"database": version, "held": m.Held})
 		if err != nil {
 			return err
 		}
-		events.PostIds, events.WorkspaceIds, events.Data = append(events.PostIds, m.PostID), append(events.WorkspaceIds, m.WorkspaceID), append(events.Data, string(data))
+		events.PostIds = append(events.PostIds, m.PostID)
+		events.WorkspaceIds = append(events.WorkspaceIds, m.WorkspaceID)
+		events.Data = append(events.Data, string(data))
 		n := counts[m.WorkspaceID]
 		if m.Held {
 			n.held++
@@ -129,8 +137,11 @@ func noteMoves(ctx context.Context, q *db.Queries, moves []zonechange.Move, vers
 		return err
 	}
 	for workspace, n := range counts {
-		text := fmt.Sprintf("Version %s of the time zone database changed rules. Posts that moved to keep their local time: %d. Posts due within the hour, which were not moved: %d. Check the latter; the timelines have both times.", version, n.moved, n.held)
-		if err := q.InsertWorkspaceTrouble(ctx, db.InsertWorkspaceTroubleParams{WorkspaceID: workspace, Alert: "TimeZonesChanged " + version, Message: text}); err != nil {
+		text := fmt.Sprintf("Version %s of the time zone database changed rules. Posts that moved to keep their local time: %d. "+
+			"Posts due within the hour, which were not moved: %d. Check the latter; the timelines have both times.",
+			version, n.moved, n.held)
+		event := db.InsertWorkspaceTroubleParams{WorkspaceID: workspace, Alert: "TimeZonesChanged " + version, Message: text}
+		if err := q.InsertWorkspaceTrouble(ctx, event); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,8 @@ func run(dir string, pinned bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(temporary) }()
-	args := []string{"-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--dest", temporary}
+	args := []string{"-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--only-binary", ":all:", "--dest", temporary}
 	if pinned {
 		args = append(args, "--require-hashes", "--requirement", filepath.Join(dir, pin))
 	} else {
@@ -71,7 +72,8 @@ func run(dir string, pinned bool) error {
 		return err
 	}
 	if !pinned {
-		text := fmt.Sprintf("tzdata==%s --hash=sha256:%x\n", strings.Split(filepath.Base(wheels[0]), "-")[1], sha256.Sum256(raw))
+		release := strings.Split(filepath.Base(wheels[0]), "-")[1]
+		text := fmt.Sprintf("tzdata==%s --hash=sha256:%x\n", release, sha256.Sum256(raw))
 		if err := os.WriteFile(filepath.Join(dir, pin), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -106,7 +108,8 @@ func convert(wheel []byte) (packed []byte, version string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		header := tar.Header{Name: name, Mode: 0o644, Format: tar.FormatUSTAR, ModTime: f.Modified.Truncate(24 * time.Hour).UTC()}
+		day := f.Modified.Truncate(24 * time.Hour).UTC()
+		header := tar.Header{Name: name, Mode: 0o644, Format: tar.FormatUSTAR, ModTime: day}
 		switch {
 		case name == "tzdata.zi":
 			line, _, _ := bytes.Cut(content, []byte("\n"))
