@@ -167,6 +167,10 @@ WITH_ENGINES := ./e2e/... ./internal/testing/enginetest ./internal/identity/keyr
 	./internal/audience/subscription ./internal/news/crawl/render ./internal/news/search/indexer ./internal/news/search/savedsearch \
 	./internal/publishing/measure ./workflows/starter
 
+.PHONY: bare-test
+bare-test: ## do what the README says in a bare Debian root, as root: run, post, kill, run again, test (DEBIAN=folder, MIRROR, TESTS=no)
+	@DEBIAN="$(DEBIAN)" MIRROR="$(MIRROR)" TESTS="$(TESTS)" scripts/bare-test.sh
+
 .PHONY: unit
 unit: ## run the tests that need no engine, or those of some packages (PKG=./internal/audience/...)
 	go test -short -vet=off -timeout 5m -p 4 $(or $(PKG),$$(go list ./... | grep -vxFf <(go list $(WITH_ENGINES))))

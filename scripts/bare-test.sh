@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Does what the README says on a fresh machine: a Debian root with Go, git, make and pip, and nothing else. Runs as root.
+# Prints how long each step took, publishes a post, kills everything with -9, starts again and compares the counts, and
+# runs the tests. DEBIAN: folder of an existing root; MIRROR: of Debian; TESTS=no leaves the tests out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=${DEBIAN:-$(mktemp -d)}
+cleanup() {
+	if [ -f "$root/tmp/up.pid" ]; then kill -9 -- "-$(cat "$root/tmp/up.pid")" 2>/dev/null || true; fi
+	umount "$root/proc" "$root/dev" 2>/dev/null || true
+	[ -n "${DEBIAN:-}" ] || rm -rf "$root"
+}
+trap cleanup EXIT
+step() { printf '%-60s %6.1f s\n' "$1" "$(bc <<<"$(date +%s.%N) - $started")"; started=$(date +%s.%N); }
+started=$(date +%s.%N)
+
+if [ ! -x "$root/usr/bin/make" ]; then
+	debootstrap --variant=minbase --include=ca-certificates,git,make,procps,python3,python3-pip stable "$root" ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 ||
+		{ tail "$root.log"; exit 1; }
+	step "Debian"
+fi
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+rm -rf "$root/usr/local/go" "$root/src"
+cp -a "$(go env GOROOT)" "$root/usr/local/go"
+git clone -q . "$root/src"
+# Proxies, mirrors and certificates of this machine, and its downloaded modules.
+mkdir -p "$root/root/go/pkg"
+cp -a "$(go env GOMODCACHE)" "$root/root/go/pkg/mod"
+settings=(HOME=/root PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin LANG=C.UTF-8
+	"GOPROXY=$(go env GOPROXY)" "GONOSUMDB=$(go env GONOSUMDB)" "GOFLAGS=-buildvcs=false" "GONOSUMCHECK=1" "GOSUMDB=$(go env GOSUMDB)")
+while IFS= read -r name; do
+	settings+=("$name=${!name}")
+done < <(compgen -e | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_.*|SSL_CERT_.*|REQUESTS_CA_BUNDLE)$' || true)
+for file in /etc/ssl/certs/ca-certificates.crt /etc/pip.conf; do
+	[ ! -e "$file" ] || cp -L "$file" "$root$file"
+done
+inside() { chroot "$root" env -i "${settings[@]}" bash -c "cd /src && $1"; }
+step "Go, the checkout and downloaded modules"
+
+# up starts the program and waits for its last line.
+up() {
+	: >"$root/tmp/up.log"
+	setsid chroot "$root" env -i "${settings[@]}" bash -c "cd /src && echo \$\$ >/tmp/up.pid && exec make run >/tmp/up.log 2>&1" &
+	for ((i = 0; i < 12000; i++)); do
+		grep -q '^Stop with' "$root/tmp/up.log" && return
+		kill -0 $! 2>/dev/null || break
+		sleep .1
+	done
+	tail -30 "$root/tmp/up.log"
+	exit 1
+}
+up
+step "make run: compile, fetch engines, start"
+grep -E 'fetch|download' "$root/tmp/up.log" || true
+token=$(grep -o 'dl_[A-Za-z0-9_-]*' "$root/tmp/up.log" | head -1)
+api() { inside "python3 scripts/bare_test.py $token $*"; }
+api publish
+step "first post"
+api read
+before=$(api counts)
+kill -9 -- "-$(cat "$root/tmp/up.pid")" 2>/dev/null || true
+pkill -9 -f "$root/src/bin/dateline" 2>/dev/null || true
+sleep 1
+started=$(date +%s.%N)
+up
+step "make run again after kill -9"
+after=$(api counts)
+echo "counts before: $before, after: $after"
+[ "$before" = "$after" ] || { echo "The counts differ."; exit 1; }
+kill -TERM -- "-$(cat "$root/tmp/up.pid")"
+wait || true
+started=$(date +%s.%N)
+[ "${TESTS:-yes}" = no ] || { inside "make test"; step "make test"; }
