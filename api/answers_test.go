@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -16,6 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/google/uuid"
+
+	"dateline/api"
 )
 
 // answers is an http.RoundTripper that validates every response.
@@ -26,21 +28,34 @@ type answers struct {
 	forbidden []string // must not appear in any error
 }
 
-func newAnswers(t *testing.T) *answers {
-	t.Helper()
-	raw, err := os.ReadFile("openapi.yaml")
+// description is openapi.yaml with its routes.
+type description struct {
+	doc    *openapi3.T
+	router routers.Router
+}
+
+// document is read once for all tests of the process: it takes a tenth of a second and 10 MB.
+var document = sync.OnceValues(func() (description, error) { //nolint:gochecknoglobals // see above
+	doc, err := api.ReadDocument()
 	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(raw)
-	if err != nil {
-		t.Fatal(err)
+		return description{}, err
 	}
 	router, err := legacy.NewRouter(doc)
+	return description{doc, router}, err
+})
+
+func readDocument() (*openapi3.T, error) {
+	described, err := document()
+	return described.doc, err
+}
+
+func newAnswers(t *testing.T) *answers {
+	t.Helper()
+	described, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &answers{t: t, doc: doc, router: router}
+	return &answers{t: t, doc: described.doc, router: described.router}
 }
 
 func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {

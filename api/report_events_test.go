@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +58,7 @@ func TestSiteReport_EventsAndGoals(t *testing.T) {
 		"&by=properties&filter=event:signup": "properties,property,events\n'=pro,plan,3\n",
 		"&by=goals":                          "goals,conversions,conversion_rate\nSubscribers,3,1.5000\nBuyers,1,0.5000\nThanks,1,0.5000\n",
 	} {
-		if got := strings.ReplaceAll(string(s.send("GET", days+query+"&format=csv", nil).body), "\r\n", "\n"); got != want {
+		if got := withoutMark(t, s.send("GET", days+query+"&format=csv", nil).body); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 	}

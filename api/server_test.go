@@ -168,7 +168,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
+	s := &api.Server{Document: readDocument, BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
 		Views:    &api.Views{SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store), Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store), UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Mentions: &account.Mentions{Accounts: n.Accounts}, Avatars: &account.Avatars{Store: n.Store, Images: &linkcard.Fetcher{Web: n.Media.Web}}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
@@ -247,6 +247,16 @@ func start(t *testing.T, change ...func(*api.Server)) *server {
 	s.client = &http.Client{Transport: s.answers, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
+}
+
+// withoutMark returns a CSV with plain line ends and without its byte order mark, by which Excel recognizes UTF-8.
+func withoutMark(t *testing.T, csv []byte) string {
+	t.Helper()
+	text, ok := strings.CutPrefix(string(csv), "\ufeff")
+	if !ok {
+		t.Errorf("the CSV does not begin with a byte order mark: %.40q", csv)
+	}
+	return strings.ReplaceAll(text, "\r\n", "\n")
 }
 
 // answer is a response with its body.

@@ -204,7 +204,7 @@ func TestTools_OfAuthorsWaitForApproval(t *testing.T) {
 	}
 	r := call(t, s, "schedule_post", arguments()["schedule_post"])
 	got := strings.Join(api.take(), ", ")
-	if want := "POST /api/v1/posts author, POST /api/v1/posts/" + id + "/submit author"; r.IsError || got != want {
+	if want := "GET /api/v1/time author, POST /api/v1/posts author, POST /api/v1/posts/" + id + "/submit author"; r.IsError || got != want {
 		t.Errorf("schedule_post called %s (%s), want %s", got, text(r), want)
 	}
 	for _, name := range []string{"edit_post", "retry_post"} {
