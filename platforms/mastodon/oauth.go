@@ -83,7 +83,7 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 // configured to (Doorkeeper, use_refresh_token).
 func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
-	fresh, err := m.grant(ctx, app, account, form, account.RefreshToken)
+	fresh, err := m.grant(ctx, app, account, form, account.RefreshToken, account.Token)
 	var refused *network.Error
 	if errors.As(err, &refused) {
 		// RFC 6749, 5.2: only this refusal is about the refresh token.

@@ -74,7 +74,7 @@ func TestHandler_FiltersHits(t *testing.T) {
 	for reason, headers := range map[botfilter.Reason][]string{
 		botfilter.Crawler: {"User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}, botfilter.Preview: {"User-Agent", "WhatsApp/2.23.20.0"},
 		botfilter.Headless:  {"User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 Safari/537.36"},
-		botfilter.NoBrowser: {"User-Agent", "reader"}, botfilter.Prefetch: {"Sec-Purpose", "prefetch;prerender"}, botfilter.NoLanguage: {"Accept-Language", ""}, botfilter.DataCenter: {"CF-Worker", "x.example"},
+		botfilter.NoBrowser: {"User-Agent", "Mozilla/5.0"}, botfilter.Prefetch: {"Sec-Purpose", "prefetch;prerender"}, botfilter.NoLanguage: {"Accept-Language", ""}, botfilter.DataCenter: {"CF-Worker", "x.example"},
 		botfilter.OptOut: {"Sec-GPC", "1"},
 	} {
 		d.view(s, "/a", headers...)

@@ -216,7 +216,7 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 			f.userinfo = map[string]any{"sub": "ann", "email": "ann@news.example"}
 		})
 		b := s.browser()
-		b.open("/login/oidc").want(http.StatusForbidden, "You are not a member")
+		b.open("/login/oidc").want(http.StatusForbidden, "not verified")
 		if b.loggedIn() {
 			t.Errorf("%s: logged in", name)
 		}

@@ -180,13 +180,15 @@ func (o *outline) countHeadlineChars() int {
 	return n
 }
 
-// withoutLead drops a standfirst that is formatted as a heading inside the body, as two
-// of four Vietnamese papers do. It is the lead of the article.
+// withoutLead drops a standfirst that is formatted as a heading inside the body, or that is named so and stands before
+// the element of the text, as Vietnamese papers do. It is the lead of the article.
 func (o *outline) withoutLead(selected []int) []int {
 	if len(selected) < 2 {
 		return selected
 	}
-	if b := &o.blocks[selected[0]]; b.tag == atom.H2 && b.chars > 80 && b.punctuation > 0 {
+	b, next := &o.blocks[selected[0]], &o.blocks[selected[1]]
+	isApart := b.hints&hintLead != 0 && o.spans[b.span].parent != o.spans[next.span].parent
+	if (b.tag == atom.H2 || isApart) && b.chars > 80 && b.punctuation > 0 {
 		return selected[1:]
 	}
 	return selected
