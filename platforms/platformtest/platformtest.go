@@ -170,10 +170,10 @@ func Run(t *testing.T, s Subject) {
 	if !s.Unverifiable {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
-	t.Run("Differences", func(t *testing.T) { testDifferences(t, s) })
 	if !testing.Short() {
 		t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 	}
+	t.Run("Differences", func(t *testing.T) { testDifferences(t, s) })
 	t.Run("Measure", func(t *testing.T) { testMeasure(t, s) })
 }
 
