@@ -52,7 +52,7 @@ func startEngine(ctx context.Context) (*engine, error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	e.stop()
-	return nil, fmt.Errorf("Redis does not respond: %w", err)
+	return nil, fmt.Errorf("the Redis server does not respond: %w", err)
 }
 
 func (e *engine) stop() {

@@ -60,7 +60,7 @@ func run(only string, verbose bool) error {
 		}
 		show := func(format string, args ...any) {
 			if verbose {
-				fmt.Printf(format+"\n", args...)
+				_, _ = fmt.Fprintf(os.Stdout, format+"\n", args...)
 			}
 		}
 		results, err := p.run(dir, show)

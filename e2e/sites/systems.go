@@ -32,7 +32,7 @@ type site struct {
 
 func (s *site) write(path, text string) error {
 	path = filepath.Join(s.dir, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
 	return os.WriteFile(path, []byte(text), 0o600)
@@ -74,7 +74,7 @@ func (y system) install(cache string) (bin string, err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
 	}
 	if y.isNode {
@@ -200,7 +200,7 @@ func buildHexo(s *site) (string, error) {
 		return "", err
 	}
 	return filepath.Join(s.dir, "public"), errors.Join(
-		os.MkdirAll(s.dir, 0o755), os.Symlink(modules, filepath.Join(s.dir, "node_modules")),
+		os.MkdirAll(s.dir, 0o750), os.Symlink(modules, filepath.Join(s.dir, "node_modules")),
 		s.write("package.json", strings.TrimSuffix(strings.TrimSpace(string(manifest)), "}")+`, "hexo": {"version": ""}}`),
 		s.write("_config.yml", fmt.Sprintf("title: Sông Lặng\nauthor: Sông Lặng\nlanguage: vi\nurl: %s\ntimezone: Asia/Ho_Chi_Minh\npermalink: :year/:month/:day/:title/\nnew_post_name: :title.md\ntheme: landscape\nfeed:\n  enable: true\n  type: atom\n  path: atom.xml\nsitemap:\n  path: sitemap.xml\n", s.url)),
 		s.writeArticles("source/_posts", func(a sample) string {
@@ -231,14 +231,15 @@ func buildEleventy(s *site) (string, error) {
 }
 
 func buildVitePress(s *site) (string, error) {
-	index := "# Sông Lặng\n\n"
+	var index strings.Builder
+	index.WriteString("# Sông Lặng\n\n")
 	for _, a := range s.articles {
-		index += fmt.Sprintf("- [%s](/posts/%s)\n", a.title, a.slug)
+		_, _ = fmt.Fprintf(&index, "- [%s](/posts/%s)\n", a.title, a.slug)
 	}
 	return filepath.Join(s.dir, ".vitepress/dist"), errors.Join(
-		os.MkdirAll(s.dir, 0o755), os.Symlink(filepath.Dir(s.bin), filepath.Join(s.dir, "node_modules")),
+		os.MkdirAll(s.dir, 0o750), os.Symlink(filepath.Dir(s.bin), filepath.Join(s.dir, "node_modules")),
 		s.write(".vitepress/config.mjs", fmt.Sprintf("export default { title: 'Sông Lặng', lang: 'vi', sitemap: { hostname: %q } }\n", s.url)),
-		s.write("index.md", index),
+		s.write("index.md", index.String()),
 		s.writeArticles("posts", func(a sample) string { return fmt.Sprintf("---\ntitle: %q\n---\n\n# %s\n", a.title, a.title) }),
 		s.run("vitepress", "build"))
 }

@@ -8,7 +8,7 @@ import "strings"
 func FetchURL(link string) string {
 	var out strings.Builder
 	for i := range len(link) {
-		if out.WriteByte(link[i]); link[i] == '%' && !(i+2 < len(link) && isHex(link[i+1]) && isHex(link[i+2])) {
+		if out.WriteByte(link[i]); link[i] == '%' && (i+2 >= len(link) || !isHex(link[i+1]) || !isHex(link[i+2])) {
 			out.WriteString("25")
 		}
 	}

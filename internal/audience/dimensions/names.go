@@ -24,7 +24,7 @@ func SystemName(text string) string {
 		"mac": "macOS", "macos": "macOS", "macosx": "macOS", "osx": "macOS", "macintosh": "macOS", "ipados": "iOS", "iphoneos": "iOS", "iphone": "iOS",
 		"ipad": "iOS", "ios": "iOS", "chromeos": "ChromeOS", "chromiumos": "ChromeOS", "cros": "ChromeOS", "windows": "Windows", "windowsnt": "Windows",
 		"win": "Windows", "windowsvista": "Windows", "windowsxp": "Windows", "windowsphone": "Windows", "gnulinux": "Linux",
-		"linux": "Linux", "ubuntu": "Linux", "debian": "Linux", "fedora": "Linux", "android": "Android", "androidos": "Android",
+		"linux": "Linux", "ubuntu": "Linux", "debian": "Linux", "fedora": "Linux", "android": "Android", "androidos": "Android", //nolint:misspell // a name
 	})
 }
 

@@ -124,7 +124,7 @@ func english() map[string]string {
 		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
 		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late_seconds} late][: sent at {sent_at}][, answered at {answered_at}].",
 		"segment_posted.on_time":   "Part {number}[ of {of}] posted to {handle}[ as {url}], on time[: sent at {sent_at}][, answered at {answered_at}].",
-		"differs":                  "The post on {handle} is not as you asked for.[ {evidence}]",
+		"differs":                  "The post on {handle} is not as you asked for[: {evidence}]",
 		"accepted":                 "Accepted on {handle} as it is.",
 		"deleted":                  "Deleted on {handle}[: {url}].",
 		"comment_failed":           "Posted to {handle} without its first comment.[ {message}]",

@@ -15,15 +15,15 @@ const (
 	monthNames         = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
 )
 
-var ( //nolint:gochecknoglobals // compiled once
-	relativeForms = []*regexp.Regexp{
+var (
+	relativeForms = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 		regexp.MustCompile(`\bin (\d+|half an?|an?) ?(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)\b`),
 		regexp.MustCompile(`\bsau (\d+|mot|nua) (phut|gio|tieng|ngay|tuan)\b`),
 		regexp.MustCompile(`\b(\d+|mot|nua) (phut|gio|tieng|ngay|tuan) (?:nua|sau)\b`),
 	}
 	isoDate = regexp.MustCompile(`\b(\d{4})-(\d{1,2})-(\d{1,2})(?:t|\b)`)
 
-	dayParts = []dayPart{
+	dayParts = []dayPart{ //nolint:gochecknoglobals // compiled once
 		{pattern: regexp.MustCompile(`\b(?:morning|buoi sang|sang)\b`), usual: "09:00"},
 		{pattern: regexp.MustCompile(`\b(?:noon|buoi trua|trua)\b`), usual: "12:00", isAfternoon: true, isNoon: true},
 		{pattern: regexp.MustCompile(`\b(?:afternoon|buoi chieu|chieu)\b`), usual: "15:00", isAfternoon: true},
@@ -39,7 +39,7 @@ var ( //nolint:gochecknoglobals // compiled once
 	fillers          = regexp.MustCompile(`\b(?:at|on|this|the|in|luc|vao|ngay|buoi|gio|by|t)\b ?`)
 
 	// Thursday is last: "thu sau", typed without diacritics, is Friday.
-	weekdays = []struct {
+	weekdays = []struct { //nolint:gochecknoglobals // compiled once
 		day     time.Weekday
 		pattern *regexp.Regexp
 	}{
@@ -52,7 +52,7 @@ var ( //nolint:gochecknoglobals // compiled once
 		{time.Thursday, regexp.MustCompile(`\b(?:weekday (?:nam|5)|thu nam|thu(?:rs(?:day)?)?|t5)\b`)},
 	}
 
-	dateForms = []struct {
+	dateForms = []struct { //nolint:gochecknoglobals // compiled once
 		pattern          *regexp.Regexp
 		notBefore        string
 		year, month, day int // groups
@@ -63,7 +63,7 @@ var ( //nolint:gochecknoglobals // compiled once
 		{regexp.MustCompile(`\b(?:ngay )?(\d{1,2}) thang (\d{1,2})(?: (?:nam )?(\d{4}))?\b`), "", 3, 2, 1},
 	}
 
-	clockForms = []struct {
+	clockForms = []struct { //nolint:gochecknoglobals // compiled once
 		pattern   *regexp.Regexp
 		notBefore string
 	}{

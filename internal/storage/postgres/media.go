@@ -51,7 +51,7 @@ func newMedia(m media.Item) db.InsertMediaParams {
 		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), Pages: int32(m.Pages), //nolint:gosec // bounded by media.Inspect
 		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
-		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: int32(m.AudioRate), PixelFormat: m.PixelFormat,
+		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: int32(m.AudioRate), PixelFormat: m.PixelFormat, //nolint:gosec // likewise
 		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m), MetadataRemoved: categories(m.MetadataRemoved)}
 }
 

@@ -142,12 +142,12 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 	if err := errors.Join(template.Must(template.New("").Parse(postgresConfig)).Execute(f, values), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	dynamic := ""
+	var dynamic strings.Builder
 	for _, value := range temporalserver.DynamicConfig() {
 		name, v, _ := strings.Cut(value, "=")
-		dynamic += fmt.Sprintf("%s:\n  - value: %s\n", name, v)
+		_, _ = fmt.Fprintf(&dynamic, "%s:\n  - value: %s\n", name, v)
 	}
-	if err := os.WriteFile(filepath.Join(s.config, "dynamic.yaml"), []byte(dynamic), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.config, "dynamic.yaml"), []byte(dynamic.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -116,7 +116,7 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 // vietnameseDay parses "ngày 7 tháng 3 năm 2026", "7 thg 3, 2026", "7/3 năm 2026", and
 // the formats of WordPress in Vietnamese: "Tháng Ba 7, 2026" and "07-Th3-2026".
 func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
-	k := i
+	var k int
 	if m, k = p.vietnameseMonth(i); m > 0 {
 		k = p.skip(k, ",", "ngày")
 		d = p.num(k)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"dateline/internal/infra/timezone"
 )
 
 // zone parses the time zone after the time of day or the day. day is in the zone of the
@@ -80,12 +82,12 @@ func (p *parser) ianaZone(i int) (*time.Location, bool) {
 	default:
 		return nil, false
 	}
-	name := p.at(i).raw
+	var name strings.Builder
+	name.WriteString(p.at(i).raw)
 	for k := i + 1; k < len(p.tokens) && !p.at(k).afterSpace && !p.is(k, ")", "]", ",", ".", ";"); k++ {
-		name += p.at(k).raw
+		name.WriteString(p.at(k).raw)
 	}
-	z, err := time.LoadLocation(name)
-	return z, err == nil
+	return location(name.String())
 }
 
 // zoneInWords parses "Pacific Time", "Eastern Standard Time" and "giờ Việt Nam".
@@ -94,7 +96,7 @@ func (p *parser) zoneInWords(i int) (*time.Location, bool) {
 	case p.is(i, "giờ") && (p.is(i+1, "việt") && p.is(i+2, "nam") || p.is(i+1, "hà") && p.is(i+2, "nội")),
 		p.is(i, "vietnam", "hanoi", "indochina") && p.is(i+1, "time"):
 		return VietnamTime(), true
-	case !p.is(i+1, "time") && !(p.is(i+1, "standard", "daylight") && p.is(i+2, "time")):
+	case !p.is(i+1, "time") && (!p.is(i+1, "standard", "daylight") || !p.is(i+2, "time")):
 		return nil, false
 	}
 	switch p.at(i).text {
@@ -137,7 +139,7 @@ func zoneOf(w string) (*time.Location, bool) {
 }
 
 func location(name string) (*time.Location, bool) {
-	z, err := time.LoadLocation(name)
+	z, err := timezone.Load(name)
 	return z, err == nil
 }
 

@@ -71,7 +71,8 @@ func FuzzScan_AgreesWithVerify(f *testing.F) {
 			slices.ContainsFunc([]string{"GPS", "loci", "\xA9xyz", "II*", "MM"}, func(s string) bool { return strings.Contains(both, s) }) {
 			t.Skip("names of formats are no text")
 		}
-		mimeType, content := "video/mp4", []byte(nil)
+		mimeType := "video/mp4"
+		var content []byte
 		switch place % 7 {
 		case 0:
 			content = film{tracks: []filmTrack{text("sbtl", line, next)}}.bytes()

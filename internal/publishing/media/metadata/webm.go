@@ -391,7 +391,8 @@ func (w *webmScanner) block(e element) error {
 	if len(w.tracks) == 0 {
 		return nil
 	}
-	head, at, limit := []byte(nil), e.start, e.end
+	var head []byte
+	at, limit := e.start, e.end
 	for e.id == idBlockGroup && at < limit {
 		inner, ok, err := w.element(at, e.end)
 		if err != nil || !ok {

@@ -256,7 +256,7 @@ func (f *file) moov(body []byte, sizes map[uint32]int64, media map[uint32]bool) 
 // tables follows the tables of one track (ISO/IEC 14496-12, 8.7).
 func (f *file) tables(tables map[string][]byte, isSound bool) error {
 	sizes, runs := tables["stsz"], tables["stsc"]
-	size := func(i int64) int64 { return number(sizes, 4) }
+	size := func(int64) int64 { return number(sizes, 4) }
 	if number(sizes, 4) == 0 {
 		size = func(i int64) int64 { return number(sizes, int(12+4*i)) }
 	} else if isSound { // in QuickTime, the description says how long a frame is
