@@ -32,7 +32,7 @@ func TestSets_StayAboveTheirThresholds(t *testing.T) {
 		{"dev/wcxb", score.Inspect, 0.91, 0, 0.79, 0.85},
 		{"dev/wcxb", score.HeldOut, 0.888, 0, 0.80, 0.85},
 		{"dev/snippets", score.Inspect, 0, 0.935, 0.70, 0.89},
-		{"dev/snippets", score.HeldOut, 0, 0.924, 0.59, 0.86},
+		{"dev/snippets", score.HeldOut, 0, 0.924, 0.59, 0.855},
 	} {
 		t.Run(c.set+" "+string(c.half), func(t *testing.T) {
 			path := filepath.Join(dir, c.set)
