@@ -133,7 +133,7 @@ func makeLinks(list io.Reader, dir string) error {
 }
 
 func writeFile(path string, from io.Reader, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode) //nolint:gosec // the caller checked that the path is local
 	if err != nil {
 		return err
 	}

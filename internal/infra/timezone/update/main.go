@@ -78,7 +78,7 @@ func run(dir string, pinned bool) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, result), packed, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, result), packed, 0o600); err != nil { //nolint:gosec // a folder of the checkout
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "time zone database %s, %d bytes\n", version, len(packed))
