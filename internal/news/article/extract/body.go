@@ -181,17 +181,33 @@ func (o *outline) countHeadlineChars() int {
 }
 
 // withoutLead drops a standfirst that is formatted as a heading inside the body, or that is named so and stands before
-// the element of the text, as Vietnamese papers do. It is the lead of the article.
+// the element that is marked as the text, as Vietnamese papers do. It is the lead of the article.
 func (o *outline) withoutLead(selected []int) []int {
 	if len(selected) < 2 {
 		return selected
 	}
 	b, next := &o.blocks[selected[0]], &o.blocks[selected[1]]
-	isApart := b.hints&hintLead != 0 && o.spans[b.span].parent != o.spans[next.span].parent
+	isApart := b.hints&hintLead != 0 && o.isOutsideText(b.span, next.span)
 	if (b.tag == atom.H2 || isApart) && b.chars > 80 && b.punctuation > 0 {
 		return selected[1:]
 	}
 	return selected
+}
+
+// isOutsideText reports whether an element is outside the one that the page marks as the text around another: an
+// article is a complete composition (HTML, section 4.3.2), and articleBody is the actual body (schema.org).
+func (o *outline) isOutsideText(at, text int) bool {
+	for text >= 0 && !isMarkedAsText(o.spans[text].node) {
+		text = o.spans[text].parent
+	}
+	if text < 0 {
+		return false
+	}
+	return o.spans[at].first < o.spans[text].first || o.spans[at].first >= o.spans[text].end
+}
+
+func isMarkedAsText(n *html.Node) bool {
+	return n.DataAtom == atom.Article || strings.Contains(attr(n, "itemprop"), "articleBody")
 }
 
 // dropClassHints removes all hints except those of nav and footer elements, and of

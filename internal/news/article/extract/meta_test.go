@@ -210,13 +210,37 @@ func TestRun_IgnoresCanonicalURLsOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestBody_StandfirstIsTheLead reads a lead that is marked up as a heading inside the
-// body.
+// A standfirst that is a heading inside the text, or that stands before the element that is marked as the text, is the
+// lead. Elsewhere it is a part of the text.
 func TestBody_StandfirstIsTheLead(t *testing.T) {
 	lead := "The bridge, which was closed in spring, opens again before the summer, says the mayor of the town."
-	a := read(t, page(`<meta name="description" content="`+lead+`">`, `<h1>The bridge</h1><article><h2 class="sapo">`+lead+`</h2>`+paragraphs(prose(3))+`</article>`))
-	require.Equal(t, lead, a.Lead)
-	require.Equal(t, strings.Join(prose(3), "\n\n"), a.Text)
+	text := paragraphs(prose(6))
+	for name, c := range map[string]struct {
+		body   string
+		inText bool
+	}{
+		"a heading inside the text":  {`<article><h2 class="sapo">` + lead + `</h2>` + text + `</article>`, false},
+		"before the article":         {`<p class="description">` + lead + `</p><article class="fck_detail">` + text + `</article>`, false},
+		"in a header before it":      {`<header><div class="standfirst"><p>` + lead + `</p></div></header><article><div>` + text + `</div></article>`, false},
+		"before the articleBody":     {`<article><p class="dek">` + lead + `</p><div itemprop="articleBody">` + text + `</div></article>`, false},
+		"inside the articleBody":     {`<article itemprop="articleBody"><p class="lead">` + lead + `</p>` + text + `</article>`, true},
+		"in a header of the article": {`<article><header><p class="intro">` + lead + `</p></header><div class="text">` + text + `</div></article>`, true},
+		"before an unmarked text":    {`<div class="excerpt"><p>` + lead + `</p></div><div class="text">` + text + `</div>`, true},
+	} {
+		for size, build := range map[string]func(string) extract.Page{"small page": sitePage, "busy page": busyPage} {
+			t.Run(name+", "+size, func(t *testing.T) {
+				p := build(c.body)
+				p.HTML = bytes.Replace(p.HTML, []byte("<title>"), []byte(`<meta name="description" content="`+lead+`"><title>`), 1)
+				a := read(t, p)
+				require.Equal(t, lead, a.Lead)
+				want := strings.Join(prose(6), "\n\n")
+				if c.inText {
+					want = lead + "\n\n" + want
+				}
+				require.Equal(t, want, a.Text)
+			})
+		}
+	}
 }
 
 func FuzzMeta(f *testing.F) {
