@@ -11,8 +11,8 @@ import (
 const maxChromeShare = 0.8
 
 // excluded returns the blocks that are no part of the article, whatever they look like:
-// chrome, readers' comments on a text, and the headline of a text, which is a field of its
-// own.
+// chrome, hidden parts of tables and lists, readers' comments on a text, and the headline of a text, which is a field of
+// its own.
 func (c *choice) excluded(d *Document, title string) []bool {
 	out := c.o.chrome()
 	ld, folded := d.loadJSONLD(), fold(title)
@@ -20,7 +20,7 @@ func (c *choice) excluded(d *Document, title string) []bool {
 		!ld.hasType("CollectionPage") && !strings.Contains(d.Meta.first("og:type"), "product")
 	for i := range out {
 		b := &c.o.blocks[i]
-		out[i] = out[i] || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && fold(b.text) == folded
+		out[i] = out[i] || c.o.isHiddenInUnit(i) || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && fold(b.text) == folded
 	}
 	return out
 }

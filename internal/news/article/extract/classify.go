@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // blockNode is a node of a decision tree of the block classifier.
@@ -25,14 +26,17 @@ const (
 	minSureF1 = 0.85
 	// minSimilarBlocks is the number of similar blocks from which that is done.
 	minSimilarBlocks = 4
+	// minRepeatedBytes is the length above which a paragraph, list or table that repeats is selected once: pages
+	// contain an article again for other screens, and posts for readers without scripts.
+	minRepeatedBytes = 60
 )
 
 // SelectLikely selects the blocks of the article by their log odds, so that the expected
 // F1 of the words is highest. On a page with an uncertain result, such as a list of
-// products, blocks of the same kind are selected together: all prices or none. Repeated
-// long texts are selected once.
+// products, blocks of the same kind are selected together: all prices or none.
 //
-// The blocks of a unit, that is a table or list, are selected together in any case.
+// The blocks of a unit, that is a table or list, are selected together in any case. Repeated long texts and units are
+// selected once.
 func SelectLikely(logOdds []float64, texts []string, kinds, units []int) []bool {
 	chosen, f1 := selectLikely(logOdds, texts, units)
 	if f1 < minSureF1 {
@@ -86,11 +90,11 @@ func selectLikely(logOdds []float64, texts []string, units []int) (chosen []bool
 			}
 		}
 		i = x.end
-		if t := texts[x.first]; x.n == 0 || units[x.first] == noUnit && len(t) > 60 && seen[t] {
+		t := strings.Join(texts[x.first:x.end], "\n")
+		if x.n == 0 || seen[t] {
 			continue
-		} else if len(t) > 60 {
-			seen[t] = true
 		}
+		seen[t] = len(t) > minRepeatedBytes
 		x.p = 1 / (1 + math.Exp(-odds/x.n))
 		items = append(items, x)
 		expected += x.p * x.n
@@ -146,7 +150,7 @@ func (c *choice) classify(d *Document, title string) {
 	excluded := c.excluded(d, title)
 	for i := range c.o.blocks {
 		texts[i], kinds[i], units[i] = c.o.blocks[i].text, w.kindOf[i].first, c.o.blocks[i].unit
-		if excluded[i] || units[i] != noUnit && c.o.blocks[i].hints&hintHidden != 0 {
+		if excluded[i] {
 			odds[i] = math.Inf(-1)
 			continue
 		}

@@ -167,17 +167,23 @@ func classHints(class string) hint {
 }
 
 // isStyleOnly reports whether a word only looks like a hint: overflow-hidden clips an
-// element, field--label-hidden has no label, md:hidden hides on some screens, and
-// has-sidebar or no-comments describe what is inside.
+// element, field--label-hidden has no label, md:hidden hides on some screens,
+// accordion-panel-hidden and elementor-invisible show their text later, and has-sidebar or
+// no-comments describe what is inside.
 func isStyleOnly(before, w string) bool {
 	switch before {
 	case "has", "have", "with", "no", "without":
 		return true
 	}
+	if w == "invisible" {
+		return before == "elementor" // until its animation starts, when the reader scrolls to it
+	}
 	if w != "hidden" && w != "hide" {
 		return false
 	}
 	switch before {
+	case "accordion", "collapse", "panel", "pane": // the reader unfolds it
+		return true
 	case "overflow", "label", "title", "backface", "scrollbar", "x", "y", "xs", "sm", "md", "lg", "xl", "mobile", "desktop", "tablet", "print":
 		return true
 	}

@@ -124,6 +124,47 @@ func TestBody_KeepsListsWhole(t *testing.T) {
 	})
 }
 
+// Pages contain the article again for other screens, or for readers without scripts.
+func TestBody_SelectsRepeatedListsOnce(t *testing.T) {
+	text := prose(6)
+	for name, list := range map[string]string{
+		"list":  `<ul><li>two cups of flour, sifted twice and weighed</li><li>one cup of sugar</li><li>three eggs, beaten well</li></ul>`,
+		"terms": `<dl><dt>Length of the ferry</dt><dd>87 m, with both ramps down</dd><dt>Built</dt><dd>2019 in Halden</dd></dl>`,
+		"table": `<table><tr><th>Sailing</th><th>Cars and vans</th></tr><tr><td>Thursday, before the holidays</td><td>31</td></tr><tr><td>Friday</td><td>8</td></tr></table>`,
+	} {
+		article := paragraphs(text[:3]) + list + paragraphs(text[3:])
+		for kind, build := range map[string]func(string) extract.Page{"small page": sitePage, "busy page": busyPage} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				once := read(t, build(`<div><div class="wide">`+article+`</div></div>`))
+				twice := read(t, build(`<div><div class="wide">`+article+`</div><div class="narrow">`+article+`</div></div>`))
+				require.Equal(t, once.Text, twice.Text)
+			})
+		}
+	}
+}
+
+// Elements that unfold or fade in are named as hidden until a script shows them.
+func TestBody_KeepsListsThatAreShownLater(t *testing.T) {
+	text := prose(23)
+	list := `<ul><li>Simple start: 38 dollars for one user, paid monthly</li><li>Plus: 115 dollars for up to five users, and a free month</li><li>Advanced: 275 dollars</li></ul>`
+	for _, class := range []string{"elementor-element elementor-invisible", "kt-accordion-panel kt-accordion-panel-hidden", "tab-pane pane-hidden", "faq-panel-hide"} {
+		t.Run(class, func(t *testing.T) {
+			var b strings.Builder
+			for i := range 6 {
+				b.WriteString(`<div class="` + class + `">` + paragraphs(text[3*i:3*i+3]) + `<p>The plans:</p>` + strings.ReplaceAll(list, "dollars", fmt.Sprintf("dollars in year %d", i+1)) + `</div>`)
+			}
+			a := read(t, busyPage(`<article class="entry-content">`+paragraphs(text[18:])+b.String()+`</article>`))
+			require.Contains(t, a.Text, text[17])
+			require.Equal(t, 6, strings.Count(a.Text, "Plus: 115 dollars"), a.Text)
+		})
+	}
+	t.Run("a hidden item", func(t *testing.T) {
+		a := read(t, busyPage(`<article>`+paragraphs(text[:6])+strings.Replace(list, "<li>Plus", `<li hidden>Plus`, 1)+paragraphs(text[6:])+`</article>`))
+		require.Contains(t, a.Text, "Advanced: 275 dollars")
+		require.NotContains(t, a.Text, "Plus: 115 dollars")
+	})
+}
+
 func TestHeadings_HaveNoPermalinks(t *testing.T) {
 	text := prose(6)
 	for name, link := range map[string]string{

@@ -161,6 +161,18 @@ func (o *outline) isJunkUnit(unit int, title string) bool {
 // advertisement between the items of a list.
 func (o *outline) isExcluded(i int) bool { return o.blocks[i].hints&hintsNotText != 0 }
 
+// isHiddenInUnit reports whether a block is a hidden part of its table or list, or all of that is hidden. What is
+// around them may say so of an element that unfolds or fades in.
+func (o *outline) isHiddenInUnit(i int) bool {
+	unit := o.blocks[i].unit
+	for at := o.blocks[i].span; unit != noUnit && at >= unit; at = o.spans[at].parent {
+		if o.spans[at].hints&hintHidden != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // keepEnclosed adds the tables, lists and headings that stand between selected paragraphs
 // of the same element.
 func (o *outline) keepEnclosed(selected []bool, title string) {
