@@ -75,6 +75,7 @@ func parts() []part {
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
+		{name: "GoToSocial", missing: uninstalled("gotosocial"), test: testGoToSocial},
 		{name: "Mastodon-compatible server", missing: unset("MASTODON_URL", "MASTODON_TOKEN"), test: testMastodonServer},
 	}
 }

@@ -39,11 +39,19 @@ func lossyCases() []lossyCase {
 	}
 }
 
-// testMastodonServer runs the suite of all networks and the lossy cases on the
-// server of MASTODON_URL, as the account of MASTODON_TOKEN.
+// testMastodonServer runs the suites on the server of MASTODON_URL, as the account of
+// MASTODON_TOKEN.
 func testMastodonServer(t *testing.T, program string) {
-	goTest(t, nil, "./platforms/mastodon", "-run", "^TestRealServer$")
-	loseResponses(t, program, os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN"))
+	testOnServer(t, program, os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN"))
+}
+
+// testOnServer runs the suite of all networks, the lossy cases, and many posts with
+// options on a server.
+func testOnServer(t *testing.T, program, base, token string) {
+	t.Helper()
+	goTest(t, []string{"MASTODON_URL=" + base, "MASTODON_TOKEN=" + token}, "./platforms/mastodon", "-run", "^TestRealServer$")
+	t.Run("LoseResponses", func(t *testing.T) { loseResponses(t, program, base, token) })
+	t.Run("Options", func(t *testing.T) { publishWithOptions(t, program, base, token) })
 }
 
 // testFakeMastodon runs the lossy cases on the fake network, which tests the proxy and
@@ -118,24 +126,32 @@ func (c lossyCase) check(t *testing.T, copies int, ends []string) {
 // threads.
 func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts [][]string, at time.Time) (ids []string) {
 	t.Helper()
-	var account, made struct{ ID string }
-	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
-	if err != nil || status != http.StatusCreated {
-		t.Fatalf("connecting the account: %d, %v", status, err)
-	}
+	var made struct{ ID string }
+	account := connect(t, s, base, token)
 	for _, texts := range posts {
 		thread := []map[string]string{}
 		for _, text := range texts[1:] {
 			thread = append(thread, map[string]string{"content": text})
 		}
 		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": texts[0], "thread": thread,
-			"scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, &made)
+			"scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account}}, &made)
 		if err != nil || status != http.StatusCreated {
 			t.Fatalf("scheduling %q: %d, %v", texts, status, err)
 		}
 		ids = append(ids, made.ID)
 	}
 	return ids
+}
+
+// connect connects an account by its token.
+func connect(t *testing.T, s *stack.Stack, base, token string) (id string) {
+	t.Helper()
+	var account struct{ ID string }
+	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
+	if err != nil || status != http.StatusCreated {
+		t.Fatalf("connecting the account: %d, %v", status, err)
+	}
+	return account.ID
 }
 
 // settled waits until nothing more will be sent and returns the posts' final states in

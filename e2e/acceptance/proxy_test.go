@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -26,6 +27,7 @@ type proxy struct {
 	lose    map[string]int             // responses still to be dropped, by a part of the request
 	made    map[string]map[string]bool // ids of statuses, by a part of the request
 	refused int                        // 429
+	broken  float64                    // share of the calls that create a status whose connection breaks
 }
 
 // newProxy starts a proxy before a server. With keepHost the server sees the proxy's
@@ -57,6 +59,9 @@ func newProxy(t *testing.T, base string, keepHost bool) *proxy {
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			r.Header.Set("X-Test-Case", p.caseOf(string(body)))
+			if p.breaks() {
+				panic(http.ErrAbortHandler) //nolint:forbidigo // the server never sees the request
+			}
 		}
 		forward.ServeHTTP(w, r)
 	})
@@ -107,11 +112,29 @@ func (p *proxy) watch(answer *http.Response) error {
 		return err
 	}
 	p.made[word][status.ID] = true
+	lost := rand.Float64() < p.broken/2 //nolint:gosec // needs no secrecy
 	if p.lose[word] > 0 {
 		p.lose[word]--
+		lost = true
+	}
+	if lost {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // cuts the connection without a response
 	}
 	return nil
+}
+
+// breakAtRandom breaks the connections of a share of the calls that create a status, one
+// half before the server gets the request, the other after it has acted.
+func (p *proxy) breakAtRandom(share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broken = share
+}
+
+func (p *proxy) breaks() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return rand.Float64() < p.broken/2 //nolint:gosec // needs no secrecy
 }
 
 // copies returns the ids of a case's statuses.
