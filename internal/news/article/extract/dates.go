@@ -80,6 +80,9 @@ func (r *builder) readTimes(g Selection) {
 		pub = append(pub, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.4})
 	}
 	updates := r.visibleUpdates(marks, len(mod) == 0)
+	if len(updates)+len(mod) == 0 && len(seen) > 0 {
+		updates = r.updateBeside(seen[0])
+	}
 	if len(pub) == 0 && len(updates) > 0 {
 		updates[0].weight = 0.4 // nothing else is visible
 		pub, updates = updates[:1], nil
@@ -251,6 +254,56 @@ func (r *builder) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
 	return out
 }
 
+// updateBeside returns the date after that of the publication: where two time elements without a word follow each
+// other, as in Material for MkDocs, the first is the publication and the second a later update. Words or a dash between
+// them say something else, and so do three dates.
+func (r *builder) updateBeside(published dateCandidate) []dateCandidate {
+	times := r.meta.times
+	for i := 0; i+1 < len(times); i++ {
+		a, b := times[i], times[i+1]
+		if a.DataAtom != atom.Time || b.DataAtom != atom.Time || attr(a, "class") != attr(b, "class") || !isBeside(a, b) ||
+			i+2 < len(times) && isBeside(b, times[i+2]) || i > 0 && isBeside(times[i-1], a) || r.isOtherDate(a) {
+			continue
+		}
+		from, is := r.parseDate(attr(a, "datetime"))
+		update := r.dateOfElement(b, textOf(b, 160), []string{attr(b, "datetime")})
+		if is && update != nil && sameDay(from.Time, published.Time, r.zone) && update.Time.After(from.Time) {
+			update.weight = 0.5
+			return []dateCandidate{*update}
+		}
+	}
+	return nil
+}
+
+// isBeside reports whether no text is between two elements, the second of which is near the first.
+func isBeside(a, b *html.Node) bool {
+	left := 20
+	for n := nextOutside(a); n != nil && left > 0; left-- {
+		if n == b {
+			return true
+		}
+		if n.Type == html.TextNode && !isBlank(n.Data) {
+			return false
+		}
+		if n.FirstChild != nil {
+			n = n.FirstChild
+		} else {
+			n = nextOutside(n)
+		}
+	}
+	return false
+}
+
+// nextOutside returns the next node in document order that is not inside a node.
+func nextOutside(n *html.Node) *html.Node {
+	for ; n != nil; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+	}
+	return nil
+}
+
 // mark is an element that is marked as a date.
 type mark struct {
 	published, updated *dateCandidate
@@ -347,7 +400,7 @@ func updateLabels() []string {
 }
 
 func publicationLabels() []string {
-	return []string{"published", "posted", "created", "đăng", "xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано"}
+	return []string{"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng", "xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано"}
 }
 
 func isUpdateLine(text string) bool {
@@ -424,7 +477,7 @@ func labelBefore(n *html.Node) string {
 		return ""
 	case s.Type == html.TextNode:
 		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
-	case s.Type == html.ElementNode && isInline(s.DataAtom):
+	case s.Type == html.ElementNode && (isInline(s.DataAtom) || isHeading(s.DataAtom)):
 		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !hasDigit(text) {
 			return text
 		}
@@ -466,7 +519,7 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 	return found, ok
 }
 
-// dateOfLine returns the date of publication of a short text node.
+// dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
 func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 	if len(n.Data) > 160 || !hasDigit(n.Data) {
 		return dates.Date{}, false
@@ -475,7 +528,13 @@ func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 	if published == "" || isUpdateLine(labelBefore(n)) {
 		return dates.Date{}, false
 	}
-	return r.parseDate(published)
+	d, ok := r.parseDate(published)
+	if n.Parent.DataAtom == atom.Time && ok && !d.HasTime {
+		if exact, is := r.parseDate(attr(n.Parent, "datetime")); is && isExact(exact) && sameDay(exact.Time, d.Time, r.zone) {
+			return exact, true
+		}
+	}
+	return d, ok
 }
 
 // isInsideLink reports whether an element is part of a link, like the dates of teasers.

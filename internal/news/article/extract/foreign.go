@@ -37,8 +37,29 @@ func (r *builder) outer(n *html.Node) iter.Seq[*html.Node] {
 // the article.
 func (r *builder) isForeign(n *html.Node, h hint) bool {
 	for p := range r.outer(n) {
-		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 {
+		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 && !r.isFooterOfArticle(p) {
 			return true
+		}
+	}
+	return false
+}
+
+// isFooterOfArticle reports whether an element is the footer of the article itself: it contains "information about its
+// section such as who wrote it" (HTML, section 4.3.8).
+func (r *builder) isFooterOfArticle(n *html.Node) bool {
+	if n.DataAtom != atom.Footer {
+		return false
+	}
+	names := strings.ReplaceAll(attr(n, "class")+" "+attr(n, "id"), "footer", "")
+	if r.doc.hintCache.class(names)&hintsNotText != 0 {
+		return false
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		switch p.DataAtom {
+		case atom.Article:
+			return r.around[p]
+		case atom.Section, atom.Aside, atom.Nav, atom.Main, atom.Body:
+			return false
 		}
 	}
 	return false
@@ -201,11 +222,16 @@ func (r *builder) isListAfterText(n *html.Node) bool {
 	if !r.isAfterText(n) {
 		return false
 	}
-	alike := 0
+	alike, label := 0, labelBefore(n)
+	isLabeled := isUpdateLine(label) || firstLabel(strings.ToLower(label), publicationLabels()) == 0
 	for _, t := range r.meta.times {
-		if t.DataAtom == n.DataAtom && attr(t, "class") == attr(n, "class") && r.isAfterText(t) {
-			alike++
+		if t.DataAtom != n.DataAtom || attr(t, "class") != attr(n, "class") || !r.isAfterText(t) {
+			continue
 		}
+		if isLabeled && t != n && (labelBefore(t) != label || r.isTeaser(t)) {
+			continue // "Published … Reviewed …" below the text
+		}
+		alike++
 	}
 	return alike > 1
 }

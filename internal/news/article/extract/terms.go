@@ -112,6 +112,17 @@ func listOf(n *html.Node) *html.Node {
 	return p
 }
 
+// isCategoryLabel reports whether a text announces the category of an article, wherever it stands: Material for MkDocs
+// has "in Travel" in a sidebar.
+func isCategoryLabel(text string) bool {
+	switch strings.TrimRight(strings.ToLower(text), ": ") {
+	case "in", "category", "categories", "filed under", "filed in", "posted in", "section", "trong", "chuyên mục", "danh mục", "thể loại",
+		"kategorie", "rubrik", "catégorie", "categoría", "categoria":
+		return true
+	}
+	return false
+}
+
 // maxListedTerms is the number of links in a list above which it is that of the site.
 const maxListedTerms = 25
 
@@ -125,6 +136,9 @@ func (r *builder) isOwnTerm(n *html.Node) bool {
 	}
 	if links > maxListedTerms {
 		return false
+	}
+	if isCategoryLabel(labelBefore(n)) && !r.isForeign(n, hintComment) && !r.isTeaser(n) {
+		return true
 	}
 	level := 0
 	for p := range r.outer(n) {

@@ -253,7 +253,8 @@ func (r *builder) collectSiteNames() {
 	}
 }
 
-// siteFromHeadTitle returns the last part of the title element if it matches the host.
+// siteFromHeadTitle returns the last part of the title element if it matches the host, or if both parts are headlines
+// of the page: of the site and of the article.
 func (r *builder) siteFromHeadTitle() []string {
 	t := clean(r.meta.title)
 	host := Plain(r.doc.URL.Hostname())
@@ -261,12 +262,26 @@ func (r *builder) siteFromHeadTitle() []string {
 		if i := strings.LastIndex(t, sep); i > 0 {
 			end := t[i+len(sep):]
 			f := Plain(end)
+			if r.isH1(end) && r.isH1(t[:i]) {
+				return []string{end}
+			}
 			if len(f) > 3 && countWords(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
 				return []string{end}
 			}
 		}
 	}
 	return nil
+}
+
+// isH1 reports whether a text is one of the first headlines.
+func (r *builder) isH1(text string) bool {
+	text = Plain(text)
+	for _, h := range r.meta.h1s[:min(len(r.meta.h1s), 5)] {
+		if text != "" && Plain(textOf(h, maxValueBytes)) == text {
+			return true
+		}
+	}
+	return false
 }
 
 // Plain returns lowercase letters and digits without diacritics, so that "Tuổi Trẻ" and
