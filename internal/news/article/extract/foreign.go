@@ -196,7 +196,7 @@ func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
 			continue
 		}
 		href := attr(d, "href")
-		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) {
+		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) || r.isAboutArticle(d, href) {
 			continue
 		}
 		t := textOf(d, 400)
@@ -205,6 +205,22 @@ func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
 		}
 	}
 	return false, true
+}
+
+// isAboutArticle reports whether a link is one to the author, named so or with an address such as /blog?author=3 of
+// Squarespace, or one that shares the page: it has the page's address as a part.
+func (r *builder) isAboutArticle(link *html.Node, href string) bool {
+	if strings.Contains(href, "?author=") || strings.HasPrefix(href, "javascript:") {
+		return true
+	}
+	for n, up := link, 0; n != nil && up < 3 && n.Type == html.ElementNode; n, up = n.Parent, up+1 {
+		if r.doc.hintCache.hints(n)&hintByline != 0 {
+			return true
+		}
+	}
+	_, rest, _ := strings.Cut(href, "://")
+	_, query, _ := strings.Cut(rest, "/")
+	return r.doc.URL.Host != "" && strings.Contains(query, r.doc.URL.Host)
 }
 
 // isOwnAddress reports whether a link leads to the page itself.

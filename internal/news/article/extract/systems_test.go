@@ -64,6 +64,26 @@ func TestFields_OutsideTheTextOfOthers(t *testing.T) {
 	}
 }
 
+// Links next to a date that lead to the author, or share the page, make it no date of another article.
+func TestPublished_NextToLinksAboutTheArticle(t *testing.T) {
+	const date = `<time datetime="2026-03-05">March 5, 2026</time>`
+	for name, meta := range map[string]string{
+		"Squarespace":          `<div class="Blog-meta"><a href="/blog?author=57b50f88" class="Blog-meta-item Blog-meta-item--author">Kristen</a>` + date + `</div>`,
+		"a query of WordPress": `<p><a href="/?author=3">Mai Lan, a reporter at the harbor</a> ` + date + `</p>`,
+		"a named author":       `<div class="row"><div class="author"><div><a href="/21209254">Mai Lan of the Harbor Desk</a></div></div><div class="date">Mar. 5, 2026</div></div>`,
+		"a share link":         `<div class="bottom">` + date + `<p><a href="https://www.facebook.com/sharer/sharer.php?u=https%3A%2F%2Fwww.paper.example%2Fworld%2Fbridge-opens.html">Share on Facebook with friends</a></p></div>`,
+		"a script":             `<div class="bottom">` + date + `<a href="javascript:void(0)">Print this page</a></div>`,
+	} {
+		for place, body := range map[string]string{"below": paragraphs(prose(6)) + meta, "above": meta + paragraphs(prose(6))} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				p := page(`<title>The bridge - Paper</title>`, `<article><h1>The bridge</h1>`+body+`</article>`)
+				p.Now = fetchedAt()
+				require.Equal(t, "2026-03-05", read(t, p).Published.Format(time.DateOnly))
+			})
+		}
+	}
+}
+
 // A theme may make the name of the site a headline, too: Hugo's skeleton does, and Pelican's default theme.
 func TestTitle_NextToAHeadlineOfTheSite(t *testing.T) {
 	for head, want := range map[string]string{
